@@ -139,7 +139,7 @@ def measured(table: tuple[str, int, int], against: str, args: Args) -> Line:
     sheet, players, teams = table
     config = MatchConfig(sheet, players, teams, seed=args.seed, threads=args.threads)
     both = (against, args.agent) if args.turned else (args.agent, against)
-    score = Score.of(play(both, config, args.deals))
+    score = Score.of([play(both, config, args.deals)])
     agent, others = (champion_for(config.table()) if name == CHAMPION else name for name in both)
     points = (score.points, score.points_error) if config.has_points else (None, None)
     won = score.win_rate, score.win_error

@@ -92,6 +92,9 @@ class BaseAgent:
     def forget(self) -> None:
         """Clear the memory of all slots; called before new matches start."""
 
+    def forget_slots(self, slot_ids: SlotIds) -> None:
+        """Clear the memory of some slots, int64[N], whose game has begun anew while others go on."""
+
     def loaded_arrays(self) -> Iterable[npt.NDArray[Any]]:
         """Return the arrays that it read from files: with its sources they make its fingerprint."""
         return ()
@@ -219,11 +222,11 @@ def made_for(agent: Agent) -> Table | None:
     return table if isinstance(table, Table) else None
 
 
-def forget(agent: Agent) -> None:
-    """Call the `forget` method of an agent before new matches, if it has one."""
-    method = getattr(agent, "forget", None)
+def forget(agent: Agent, slot_ids: SlotIds | None = None) -> None:
+    """Call `forget` of an agent, or `forget_slots` for some slots, if it has that method."""
+    method = getattr(agent, "forget" if slot_ids is None else "forget_slots", None)
     if method is not None:
-        method()
+        method(*() if slot_ids is None else (slot_ids,))
 
 
 def check_declarations(agent: Agent, name: str) -> None:
@@ -252,7 +255,7 @@ def _problem_of_members(agent: Agent) -> str | None:
         return (
             f"game is {shown(game)}; it must be the name of a game, such as {DEFAULT_GAME!r}, or None for all"
         )
-    for method in ("forget", "act_on"):
+    for method in ("forget", "forget_slots", "act_on"):
         if not callable(getattr(agent, method, len)):
             return f"{method} is {shown(getattr(agent, method))}; it must be a method"
     if is_compiled(agent) and not (hasattr(type(agent), "address") and hasattr(agent, "options")):

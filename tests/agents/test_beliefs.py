@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import types
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,12 +15,15 @@ from millebornes_env.agents.search.beliefs import KnownCards
 from millebornes_env.agents.search.hidden_cards import hand_for, no_hands
 from millebornes_env.agents.search.history import Interpretation, PlayWindow
 from millebornes_env.engine.numba.compiling import for_kernels
+from millebornes_env.errors import AgentError
+from millebornes_env.games.millebornes.cards import DRIVING_ACE, NUM_CARD_TYPES
 from millebornes_env.games.millebornes.observation import write_observation
 from millebornes_env.games.millebornes.rules import rules_record
 from millebornes_env.games.millebornes.sections import DEFAULT_SPEC
 from millebornes_env.games.millebornes.state import StateArray
 from tests.agents.test_search import seats_of
 from tests.arena.players import AGENTS
+from tests.each import each
 
 PASS = 39
 
@@ -136,3 +141,39 @@ def test_redeals_take_all_hands_equally_often() -> None:
     for count in (4, 256):
         dealt = np.bincount([hand_for(count, turn) for turn in range(4_000)], minlength=count)
         assert np.abs(dealt - 4_000 / count).max() <= 3
+
+
+WRONG_HANDS: dict[str, tuple[Callable[[np.ndarray], object], str]] = {
+    "nothing": (lambda hands: None, "drew None; sample must return int8"),
+    "a list": (lambda hands: hands.tolist(), "sample must return int8"),
+    "one seat": (lambda hands: hands[:, :1], r"sample must return int8\[C, 2, 19\]"),
+    "fractions": (lambda hands: hands * 0.5, "sample must return int8"),
+    "no cards": (
+        lambda hands: hands * 0,
+        r"hands that cannot be: hands\[0, 1:\] must hold \[6\] of the cards",
+    ),
+    "a card twice": (lambda hands: hands * 2, "hands that cannot be"),
+    "six Driving aces": (
+        lambda hands: hands * 0 + 6 * (np.arange(19) == DRIVING_ACE),
+        "hands that cannot be",
+    ),
+}
+
+
+@each("name", WRONG_HANDS)
+def test_hands_that_cannot_be_are_refused(name: str) -> None:
+    """Compiled search would read beyond the ends of arrays."""
+    change, message = WRONG_HANDS[name]
+    env = vector_env(1, seed=1)
+    see, _ = env.reset()
+    agent: Any = agents.load("search:rollouts=4", env)
+
+    def sample(known: KnownCards, count: int, key: object) -> object:
+        unseen = np.array(known.root.hidden, np.int64) - known.root.hand[0]
+        hands = np.zeros((count, 2, NUM_CARD_TYPES), np.int8)
+        hands[:, 1] = np.bincount(np.repeat(np.arange(NUM_CARD_TYPES), unseen)[:6], minlength=NUM_CARD_TYPES)
+        return change(hands)
+
+    agent.belief = types.SimpleNamespace(window=0, sample=sample)
+    with pytest.raises(AgentError, match=message):
+        agent.act(see["observation"], see["action_mask"])

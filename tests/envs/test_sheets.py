@@ -12,6 +12,7 @@ import pytest
 from millebornes_env import VectorEnv, agents, edition, vector_env
 from millebornes_env.engine.kernels import Buffers
 from millebornes_env.envs.aec import raw_env
+from millebornes_env.envs.single_agent.vector import SingleAgentVectorEnv
 from millebornes_env.errors import AgentError, EditionError, OptionError
 from millebornes_env.games.millebornes.rules import rules_array
 
@@ -280,3 +281,18 @@ def test_buffers_of_the_caller_receive_the_games() -> None:
     other = vector_env(4, TRAIN, seed=5, buffers=own)
     other.reset()
     assert (own.observation == env.games.buffers.observation).all()
+
+
+def test_the_end_of_an_episode_has_its_own_sheet() -> None:
+    """Also where the next episode ends within the same step, before the learner's first turn."""
+    short = edition("parker").replace(extended_target=0, start_needs_roll=0)
+    sheets_to_25 = [short.replace(target=target) for target in (25, 50, 75)]
+    env = SingleAgentVectorEnv(16, "greedy", edition=sheets_to_25, autoreset_mode="same_step")
+    _, infos = env.reset(seed=5)
+    ends = 0
+    for _ in range(40):
+        before = infos["sheet"]
+        _, _, ended, _, infos = env.step(infos["action_mask"].argmax(axis=1))
+        assert (infos["final_info"]["sheet"] == before)[ended].all()
+        ends += int(ended.sum())
+    assert ends > 100

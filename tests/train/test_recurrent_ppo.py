@@ -152,6 +152,21 @@ def test_rows_of_one_slot_are_taken_in_order(memory: str, tmp_path: Path) -> Non
     for at in range(len(own)):
         assert other.act(rows[at], masks[at], 0) == together[at]
     assert (one._memories == other._memories).all()
+    one.forget_slots(np.array([0, 7]))
+    assert not one._memories[0].any()
+    assert one.act(rows[0], masks[0], 0) == together[0]
+
+
+def test_all_bits_of_a_seed_count(tmp_path: Path) -> None:
+    learner = after_two_rollouts("gru")
+    learner.save_policy(tmp_path)
+    env = vector_env(50, "mini8", players=2)
+    see, _ = env.reset(seed=1)
+    played = []
+    for seed in (1, 1, 1 + 2**32):
+        agent: Any = agents.load(f"policy:{tmp_path},mode=sample", env, seed=seed)
+        played.append(agent.act(see["observation"], see["action_mask"]).tolist())
+    assert played[0] == played[1] != played[2]
 
 
 @memories

@@ -327,6 +327,11 @@ def with_rows(rows: npt.NDArray[Number], count: int) -> npt.NDArray[Number]:
     return more
 
 
+def clear_rows(rows: npt.NDArray[Any], which: Int64Array) -> None:
+    """Fill some rows with zeros; rows that the array lacks are ignored."""
+    rows[which[which < len(rows)]] = 0
+
+
 def legal_by_masks(agent: CompiledAgent, action_masks: Masks | None) -> npt.NDArray[np.bool_]:
     """Return the legal actions by the masks, bool[N, A], for a game without a decoder.
 
@@ -547,3 +552,8 @@ class CompiledAgent(BaseAgent):
         New rounds are detected automatically; memory for a match is kept until this call.
         """
         self._memories = self._memories[:0]
+
+    @alone
+    def forget_slots(self, slot_ids: Int64Array) -> None:
+        """Clear the memory of some slots."""
+        clear_rows(self._memories, slot_ids)

@@ -23,10 +23,11 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env._util.arguments import checked_seed
 from millebornes_env._util.guard import alone
 from millebornes_env._util.network_files import Arrays, Float32Array, NetworkFiles
 from millebornes_env.agents.checks import check_masks, check_ranges, checked_rows, checked_slot_ids
-from millebornes_env.agents.compiled.agent import with_rows
+from millebornes_env.agents.compiled.agent import clear_rows, with_rows
 from millebornes_env.agents.policy.files import DESCRIPTION_FILE, check_description, read_description
 from millebornes_env.agents.policy.network import MAX_UNITS, MODES
 from millebornes_env.agents.protocol import (
@@ -40,7 +41,7 @@ from millebornes_env.agents.protocol import (
     one_or_many,
 )
 from millebornes_env.engine.chance import random_word
-from millebornes_env.engine.kernels import SKIP
+from millebornes_env.engine.kernels import SKIP, key_of_seed
 from millebornes_env.errors import AgentError, shown
 
 HOW_TO_TRAIN: Final = "train one with `python -m train.recurrent_ppo`"
@@ -152,7 +153,7 @@ class MemoryAgent(BaseAgent):
     """A trained network with memory; plays its most probable action, or samples one (`mode="sample"`).
 
     It remembers what its seat saw at its own decisions in the round. A round is new if there are more cards
-    to draw than at the last decision.
+    to draw than at the last decision, or after `forget_slots`.
 
     Attributes:
         description: the contents of its `policy.json`.
@@ -185,7 +186,7 @@ class MemoryAgent(BaseAgent):
             )
         names = [section.name for section in table.sections]
         self._pile = table.sections[names.index("draw_pile")].start if "draw_pile" in names else None
-        self._seed, self._calls = seed, 0
+        self._key, self._calls = key_of_seed(checked_seed(seed)), 0
         self.forget()
 
     @property
@@ -202,6 +203,12 @@ class MemoryAgent(BaseAgent):
         """Forget all slots."""
         self._memories = np.zeros((0, self.network.memory_size), np.float32)
         self._piles = np.zeros(0, np.int16)
+
+    @alone
+    def forget_slots(self, slot_ids: SlotIds) -> None:
+        """Forget some slots."""
+        clear_rows(self._memories, slot_ids)
+        clear_rows(self._piles, slot_ids)
 
     def advance(
         self,
@@ -266,7 +273,8 @@ class MemoryAgent(BaseAgent):
             self._memories[slots[piles > self._piles[slots]]] = 0.0
             self._piles[slots] = piles
         weights, self._memories[slots] = self.advance(self._memories[slots], rows, masks)
-        draws = [random_word(self._seed & 0xFFFFFFFF, self._calls, int(row)) for row in numbers]
+        key = random_word(*self._key, self._calls), self._key[1]
+        draws = [random_word(*key, int(row)) for row in numbers]
         reached = np.cumsum(weights, axis=1) > np.array(draws)[:, np.newaxis] / 2.0**32
         last = weights.shape[1] - 1 - (weights[:, ::-1] > 0).argmax(axis=1)  # if rounding leaves a gap
         result: Actions = np.where(reached.any(axis=1), reached.argmax(axis=1), last)

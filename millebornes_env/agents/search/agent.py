@@ -37,7 +37,7 @@ from millebornes_env.agents.checks import (
     checked_slot_ids,
     row_error,
 )
-from millebornes_env.agents.compiled.agent import MEMORY, Int64Array, with_rows
+from millebornes_env.agents.compiled.agent import MEMORY, Int64Array, clear_rows, with_rows
 from millebornes_env.agents.decoder import NO_FAULT
 from millebornes_env.agents.millebornes.observation_reader import (
     Starts,
@@ -66,6 +66,7 @@ from millebornes_env.agents.search.beliefs import (
     KnownCards,
     NetworkBelief,
     belief_named,
+    checked_hands,
 )
 from millebornes_env.agents.search.hidden_cards import ALL, HANDS, NOTHING, no_hands
 from millebornes_env.agents.search.history import ObservationHistory, PlayWindow
@@ -311,6 +312,12 @@ class SearchAgent(BaseAgent):
             self.belief.forget()
 
     @alone
+    def forget_slots(self, slot_ids: SlotIds) -> None:
+        """Forget some slots."""
+        clear_rows(self._memories, slot_ids)
+        self._past.forget_slots(slot_ids.tolist())
+
+    @alone
     def last_gains(self, number: int = 0) -> list[tuple[int, float, float]]:
         """Return the result of the last search for decision `number`.
 
@@ -371,7 +378,7 @@ class SearchAgent(BaseAgent):
         hands = no_hands()
         if self.belief is not None and known is not None:
             key = int(decisions.keys[number, 0]), int(decisions.keys[number, 1])
-            hands = self.belief.sample(known, self._candidates, key)
+            hands = checked_hands(self.belief, self.belief.sample(known, self._candidates, key), known)
         if self._seconds == 0:
             search_on(searcher, self._rules, decisions, number, _ALL_REDEALS, hands)
         while self._seconds > 0 and time.perf_counter() < end:

@@ -25,7 +25,7 @@ from millebornes_env.agents.search.hand_network import (
     sample_hands,
     weigh,
 )
-from millebornes_env.agents.search.hidden_cards import Float64Array
+from millebornes_env.agents.search.hidden_cards import Float64Array, no_hands
 from millebornes_env.agents.search.history import Interpretation, PlayWindow
 from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.errors import AgentError, shown
@@ -86,6 +86,34 @@ class Belief(Protocol):
     def forget(self) -> None:
         """Start new matches in all slots."""
         ...
+
+
+def checked_hands(belief: Belief, hands: object, known: KnownCards) -> Int8Array:
+    """Return the hands that a belief has drawn, int8[C, S, NUM_CARD_TYPES], as compiled search reads them.
+
+    Raises:
+        AgentError: they have another shape or type, or a hand has other cards than are hidden, or too many.
+    """
+    players, name = int(known.rules.players), type(belief).__name__
+    drawn = hands if isinstance(hands, np.ndarray) and hands.dtype.kind in "iu" else np.zeros(())
+    if drawn.ndim == 3 and len(drawn) == 0:
+        return no_hands()
+    if drawn.shape[1:] != (players, NUM_CARD_TYPES):
+        raise AgentError(
+            f"the belief {name!r} drew {shown(hands)}; sample must return int8[C, {players}, "
+            f"{NUM_CARD_TYPES}], or an empty array of three dimensions"
+        )
+    sizes = np.asarray(known.root.hand_count)[1:players]
+    others = drawn[:, 1:]
+    unseen = np.array(known.root.hidden, np.int64) - known.root.hand[0]
+    wrong = (others < 0).any(axis=(1, 2)) | (others.sum(axis=2) != sizes).any(axis=1)
+    wrong |= (others.sum(axis=1) > unseen).any(axis=1)
+    if wrong.any():
+        raise AgentError(
+            f"the belief {name!r} drew hands that cannot be: hands[{wrong.argmax()}, 1:] must hold "
+            f"{sizes.tolist()} of the cards that the seat does not see"
+        )
+    return np.ascontiguousarray(drawn, np.int8)
 
 
 class NetworkBelief:

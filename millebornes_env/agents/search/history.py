@@ -14,7 +14,7 @@ put them; who plays a card is given it first (`let_hold`), so that the rulebook 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -127,6 +127,11 @@ class ObservationHistory:
     def forget(self) -> None:
         """Forget all slots."""
         self._last.clear()
+
+    def forget_slots(self, slots: Iterable[int]) -> None:
+        """Forget some slots."""
+        for slot in slots:
+            self._last.pop(slot, None)
 
     def _interpretations(self, start: StateArray, action: int, end: StateArray) -> PlayWindow:
         """Return all readings from an own decision and its action to the next; none if there are too many."""

@@ -309,6 +309,7 @@ class LearnerGames:
         """Play the agents that are not compiled functions, each with one call for all its games."""
         waits_for = self.learners.each["waits_for"]
         while (waiting := np.flatnonzero(waits_for != NOBODY)).size:
+            self._forget_ended()
             actions = np.full(len(waits_for), SKIP, np.int64)
             for number in range(len(self.opponents.agents)):
                 games = waiting[waits_for[waiting] == number]
@@ -317,6 +318,14 @@ class LearnerGames:
             stopped = self._run(actions, self._opponent_settings, OPPONENTS_STEP)
             if stopped != NO_GAME:
                 self._fail(stopped)
+
+    def _forget_ended(self) -> None:
+        """Let the uncompiled agents forget the last episodes of games that have begun anew."""
+        new, players = self.learners.each["is_new"], self.vector.players
+        if new.any():
+            first = np.flatnonzero(new)[:, np.newaxis] * players
+            self.opponents.forget_slots((first + np.arange(players)).ravel())
+            new[:] = False
 
     def _choose(self, number: int, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return an agent's actions in some games."""

@@ -103,7 +103,9 @@ LEARNER: Final = np.dtype(
         ("waits_for", np.int32),  # number of the uncompiled agent to act, or NOBODY
         ("seat", np.int32),  # learner's seat
         ("final_seat", np.int32),  # learner's seat in the episode that ended
+        ("final_sheet", np.int32),  # its sheet, where games draw their sheets
         ("has_begun", np.bool_),  # True if an episode began in this step
+        ("is_new", np.bool_),  # True until the uncompiled agents have forgotten the game's last episode
         ("terminated", np.bool_),  # True if the learner's episode ended in this step
         ("illegal", np.bool_),  # True if an illegal action of the learner ended it
     ],
@@ -148,6 +150,7 @@ def take_seat(state: State, players: int, others: Others, learners: Learners, ga
     learner.draw_key = random_word(key_1 ^ _DRAW_TAG, key_0, int(state.episode))
     learner.earned = 0.0
     learner.has_begun = True
+    learner.is_new = True
 
 
 @seldom_rule_of_rules
@@ -169,6 +172,7 @@ def close_episode(
     learner.terminated = True
     learner.reward = learner.earned
     learner.final_seat = seat
+    learner.final_sheet = int(rules.sheet[game])
     for number in range(learners.final_observation.shape[1]):
         learners.final_observation[game, number] = buffers.final_observation[game, seat, number]
     for team in range(own.teams):

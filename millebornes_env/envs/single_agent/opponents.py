@@ -186,6 +186,12 @@ class Opponents:
             else:
                 forget(agent)
 
+    def forget_slots(self, slot_ids: npt.NDArray[np.int64]) -> None:
+        """Let all agents that are not compiled forget some games."""
+        for agent in self.agents:
+            if not is_compiled(agent):
+                forget(agent, slot_ids)
+
     def _for_kernels(self) -> Others:
         count = max(MIN_FUNCTIONS, len(self.agents))
         options = np.zeros((count, MAX_OPTIONS), np.int64)

@@ -207,7 +207,7 @@ class SingleAgentVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         if self.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP:
             final["seat"] = learners.each["final_seat"] * ended
             if self.games.vector.draws_sheets:
-                final["sheet"] = self.games.vector.games.game_rules.final_sheet * ended
+                final["sheet"] = learners.each["final_sheet"] * ended
             final |= {f"_{name}": ended for name in final}
             observations = np.empty(self.num_envs, object)  # of None
             which = np.flatnonzero(ended)

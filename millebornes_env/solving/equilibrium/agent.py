@@ -15,9 +15,10 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env._util.arguments import checked_seed
 from millebornes_env._util.guard import alone
 from millebornes_env.agents.checks import check_masks, checked_rows, checked_slot_ids, row_error
-from millebornes_env.agents.compiled.agent import with_rows
+from millebornes_env.agents.compiled.agent import clear_rows, with_rows
 from millebornes_env.agents.decoder import NO_FAULT
 from millebornes_env.agents.millebornes.observation_reader import bounds_of, first_invalid_row, starts_of
 from millebornes_env.agents.protocol import (
@@ -25,13 +26,14 @@ from millebornes_env.agents.protocol import (
     BaseAgent,
     Masks,
     Observations,
+    SlotIds,
     Table,
     fill_no_ops,
     one_or_many,
 )
 from millebornes_env.agents.registry import register
 from millebornes_env.engine.chance import random_word
-from millebornes_env.engine.kernels import SKIP
+from millebornes_env.engine.kernels import SKIP, key_of_seed
 from millebornes_env.engine.numba.compiling import for_kernels
 from millebornes_env.errors import AgentError, shown
 from millebornes_env.games.millebornes.rules import rules_array
@@ -86,7 +88,7 @@ class EquilibriumAgent(BaseAgent):
         self.num_unknown = 0
         self._rules = for_kernels(rules_array(table.rules))
         self._starts, self._bounds = starts_of(table), bounds_of(table)
-        self._seed, self._calls = seed, 0
+        self._key, self._calls = key_of_seed(checked_seed(seed)), 0
         self._memories = np.zeros((0, MEMORY), np.int64)
         mask = np.zeros(MASK_SIZE, np.int8)
         self._context = Context(solved.deck, *seat_policies, for_kernels(new_states(1)), mask)
@@ -103,6 +105,11 @@ class EquilibriumAgent(BaseAgent):
     def forget(self) -> None:
         """Forget all slots."""
         self._memories = self._memories[:0]
+
+    @alone
+    def forget_slots(self, slot_ids: SlotIds) -> None:
+        """Forget some slots."""
+        clear_rows(self._memories, slot_ids)
 
     @one_or_many
     def act(self, observations: Observations, action_masks: Masks, slot_ids: Any = None) -> Actions:
@@ -126,9 +133,8 @@ class EquilibriumAgent(BaseAgent):
             raise row_error(self.name, self.table, rows, row, fault)
         self._memories = with_rows(self._memories, int(slots.max(initial=-1)) + 1)
         self._calls += 1
-        draws = np.array(
-            [random_word(self._seed & 0xFFFFFFFF, self._calls, row) for row in range(len(rows))], np.int64
-        )
+        key = random_word(*self._key, self._calls), self._key[1]
+        draws = np.array([random_word(*key, row) for row in range(len(rows))], np.int64)
         actions = np.full(len(rows), SKIP, np.int64)
         self.num_unknown += choose_from_rows(
             rows, self._starts, self._rules, self._context, slots, draws, self._memories, actions

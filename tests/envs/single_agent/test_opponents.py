@@ -16,7 +16,9 @@ import pytest
 from millebornes_env import agents, vector_env
 from millebornes_env.agents import registry
 from millebornes_env.envs.single_agent.opponents import specs_by_offset
+from millebornes_env.envs.single_agent.vector import SingleAgentVectorEnv
 from millebornes_env.errors import AgentError, CallError, OptionError
+from millebornes_env.games.millebornes.actions import discard_action
 from millebornes_env.games.registry import GAMES
 from tests.each import each
 from tests.envs.single_agent.support import PARKER, RACE, Asked, Lowest, table
@@ -176,6 +178,44 @@ def test_an_opponent_that_fails_is_named_whatever_thread_plays() -> None:
     opponent.answer = lambda lowest: np.where(np.arange(len(lowest)) < 400, lowest, 4_000)
     with pytest.raises(AgentError, match=r"game \d+, player_1: there is no action 4000"):
         env.step(env.games.buffers.action_mask[:, ::-1].argmax(axis=1) * -1 + 41)
+
+
+@each("mode", ["next_step", "same_step"])
+def test_agents_that_are_asked_forget_a_game_when_its_next_episode_begins(mode: str) -> None:
+    """Episodes end early by an illegal action, so that the cards of the pile do not tell."""
+
+    class Forgetful:
+        name = "forgetful"
+        has_memory = True
+
+        def __init__(self) -> None:
+            self.known: set[int] = set()
+            self.begun: list[tuple[int, int]] = []
+            self.episodes: set[tuple[int, int]] = set()
+
+        def act(self, observations: Any, action_masks: Any, slot_ids: Any) -> Any:
+            raise AssertionError("it is shown states")
+
+        def act_on(self, states: Any, seats: Any, slot_ids: Any) -> Any:
+            for slot, episode in zip(slot_ids.tolist(), states["episode"].tolist(), strict=True):
+                self.episodes.add((slot, episode))
+                if slot not in self.known:
+                    self.known.add(slot)
+                    self.begun.append((slot, episode))
+            hands = states["hand"][np.arange(len(states)), seats]
+            return np.array([discard_action(int(card)) for card in hands.argmax(axis=1)])
+
+        def forget_slots(self, slot_ids: Any) -> None:
+            self.known -= set(slot_ids.tolist())
+
+    opponent = Forgetful()
+    env = SingleAgentVectorEnv(4, opponent, seat=1, autoreset_mode=mode)
+    env.reset(seed=1)
+    for _ in range(6):
+        env.step(np.full(4, 41))
+    env.reset(options={"reset_mask": np.arange(4) < 2})
+    assert len(opponent.episodes) > 8
+    assert sorted(opponent.begun) == sorted(opponent.episodes)
 
 
 def test_agents_that_are_asked_forget_when_all_games_begin_anew() -> None:
