@@ -403,7 +403,8 @@ class VectorEnv(ViewMixin, HistoryMixin):
         """Resample everything that is hidden from one seat of each game.
 
         Other hands and the draw pile are dealt again from the cards that the seat cannot see. All consistent
-        deals are equally probable; inferences from the other seats' play are ignored.
+        deals are equally probable; inferences from the other seats' play are ignored. The deals of later
+        rounds are new, too, except where games draw their sheets, with the same key as their deals.
 
         Args:
             seats: one seat for all games, or integers [N]; `env.agent_selection` for the seats to act.
