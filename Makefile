@@ -60,7 +60,7 @@ test-core: $(VENV)/.installed-dev ## ... of environments, agents, laws, arena, s
 test-train: $(VENV)/.installed-dev ## ... of trainers, research, notebooks and docs
 	$(TEST) $(TWO_PROCESSES) $(TRAIN_TESTS) $(PYTEST_FLAGS)
 
-extras: test-page test-study test-web test-wheel test-openspiel test-torchrun test-bounds site ## all other lanes but test-ray
+extras: test-wheel test-page test-study test-web test-openspiel test-torchrun test-bounds site ## all other lanes but test-ray (the longest first)
 
 test-page: $(VENV)/.installed-dev web ## play the page in Chromium
 	$(TEST) $(ONE_RETRY) tests/play/page $(PYTEST_FLAGS)
