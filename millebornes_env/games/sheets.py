@@ -277,7 +277,7 @@ class RuleSheet(Generic[R]):
         try:
             sheet = cls._of_entries(entries)
             if path.parent not in (cls.folder, cls.mini_folder):
-                sheet._check_shipped_name()
+                sheet._check_name()
         except EditionError as error:
             raise EditionError(f"{path}: {error}") from None
         return sheet
@@ -355,11 +355,20 @@ class RuleSheet(Generic[R]):
         known = "true or false" if choices == NO_OR_YES else " or ".join(map(repr, choices))
         raise EditionError(f"the rule {name!r} is {shown(value)}; it must be {known}")
 
-    def _check_shipped_name(self) -> None:
-        """Raise if other rules have the name of a shipped sheet, since positions store the name only."""
-        if self.name not in self.names() + self.mini_names():
+    def _check_name(self) -> None:
+        """Raise if the name already means other rules, since positions store the name only."""
+        if ":" in self.name:
+            raise EditionError(
+                f"the name {self.name!r} is that of a drawn sheet: choose one without ':' and '/'"
+            )
+        try:
+            other = importlib.import_module("millebornes_env.games.registry").edition(self.name)
+        except EditionError:
             return
-        other = self.shipped(self.name)
+        if other.game != self.game:
+            raise EditionError(
+                f"the name {self.name!r} is that of a sheet of the game {other.game!r}: choose another name"
+            )
         differences = []
         for table in self.tables:
             if table not in other.tables:

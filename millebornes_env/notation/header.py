@@ -146,10 +146,13 @@ def checked_table(edition: Any, rules: Any) -> None:
         raise NotationError(
             f"the rules are not those of {edition.label!r} at the table of {table_words(players, teams)}"
         )
-    shipped = find_game(edition.game).shipped
-    if edition.name in shipped and find_edition(edition.label).table(players, teams) != rules:
+    try:
+        known = find_edition(edition.label)
+    except MilleBornesError:
+        return  # a sheet of one's own, which is passed to the reader
+    if known.game != edition.game or known.table(players, teams) != rules:
         raise NotationError(
-            f"this edition is called {edition.label!r}, and the shipped sheet of that name has other rules: "
+            f"this edition is called {edition.label!r}, and the sheet found by that name has other rules: "
             "choose another name (dataclasses.replace(edition, name=...))"
         )
 

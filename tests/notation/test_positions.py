@@ -115,9 +115,11 @@ def test_an_edition_made_in_code_is_not_written_under_another_s_name() -> None:
     mine = dataclasses.replace(edition("parker"), rules=other)
     states = next(games(mine.table(2), 1))
     with pytest.raises(
-        NotationError, match="the shipped sheet of that name has other rules: choose another name"
+        NotationError, match="the sheet found by that name has other rules: choose another name"
     ):
         write_position(states, mine, mine.table(2))
+    with pytest.raises(NotationError, match="is called 'mini8', and the sheet found by that name has other"):
+        write_position(states, dataclasses.replace(mine, name="mini8"), mine.table(2))
     home = dataclasses.replace(mine, name="home")
     text = write_position(states, home, home.table(2))
     assert read_position(text, edition=home).rules.max_200 == 3

@@ -215,6 +215,22 @@ def test_other_rules_need_another_name(
     assert edition(sheet(change, ('"parker"', '"mine"'))).name == "mine"
 
 
+@each(
+    ("name", "means"),
+    [
+        ("mini8", "that of a shipped sheet"),
+        ("roadtrip8", "that of a shipped sheet"),
+        ("arc_en_ciel", "that of a sheet of the game 'wielerspel'"),
+        ("variants-v1:test/printed/4", "that of a drawn sheet: choose one without ':' and '/'"),
+    ],
+)
+def test_a_name_that_already_means_other_rules_is_refused(
+    sheet: Callable[..., Path], name: str, means: str
+) -> None:
+    """Positions with the name would be read by those rules."""
+    assert f"the name '{name}' is {means}" in complaint(sheet(('name = "parker"', f'name = "{name}"')))
+
+
 def test_a_table_left_out_needs_another_name(sheet: Callable[..., Path]) -> None:
     """Or a label would name a table that this sheet has not."""
     text = sheet().read_text(encoding="utf-8")
