@@ -41,6 +41,42 @@ def test_a_trip_is_possible_if_cards_add_up_to_it() -> None:
     assert len(seen) == 4
 
 
+NO_STARTERS = dict.fromkeys(
+    (f"copies_of_{card}" for card in ("roll", "right_of_way", "driving_ace", "extra_tank", "puncture_proof")),
+    0,
+)
+
+
+@each(
+    ("changes", "starts"),
+    [
+        ({}, False),
+        ({"copies_of_roll": 1}, True),
+        ({"copies_of_right_of_way": 1}, True),
+        ({"start_needs_roll": 0}, True),
+        ({"any_safety_starts": 1}, False),
+        ({"copies_of_extra_tank": 1}, False),
+        ({"any_safety_starts": 1, "copies_of_extra_tank": 1}, True),
+        ({"roll_after_remedy": 0}, False),
+        ({"hazard_opens_pile": 1}, False),
+        ({"hazard_opens_pile": 1, "roll_after_remedy": 0}, True),
+        ({"hazard_opens_pile": 1, "opening_remedy_starts": 1}, True),
+        (
+            {"hazard_opens_pile": 1, "opening_remedy_starts": 1}
+            | {"copies_of_accident": 0, "copies_of_gasoline": 0, "copies_of_spare_tire": 0},
+            False,
+        ),
+    ],
+)
+def test_a_card_of_the_deck_must_start_a_car(changes: dict[str, int], starts: bool) -> None:
+    rules = edition("parker").table(2)._replace(**NO_STARTERS | changes)
+    if starts:
+        assert validated(rules) == rules
+    else:
+        with pytest.raises(EditionError, match=r"no team can ever move: start_needs_roll is 1 \(yes\), and"):
+            validated(rules)
+
+
 def test_the_values_of_every_sheet_are_within_what_a_form_allows() -> None:
     for name in (*editions(), *mini_decks()):
         for table in edition(name).tables:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from millebornes_env.engine.numba.compiling import plain, rule
 from millebornes_env.errors import EditionError, shown
 from millebornes_env.games.millebornes.cards import (
+    ACCIDENT,
     CARD_NAMES,
     DECK_SIZE,
     DISTANCE_25,
@@ -23,6 +24,10 @@ from millebornes_env.games.millebornes.cards import (
     KM,
     NUM_CARD_TYPES,
     NUM_DISTANCES,
+    RIGHT_OF_WAY,
+    ROLL,
+    STOP,
+    remedy_for,
 )
 from millebornes_env.games.millebornes.rules import FIELDS, AnyRules, Rules, card_count, deck_size
 
@@ -47,6 +52,8 @@ PROBLEMS: Final = (
     "hand_limit is {hand_limit}: {players} hands of it need {dealt} cards, and the deck of {size} must leave "
     "some to draw",
     "max_200 is {max_200}: the deck holds {copies_of_200} of them",
+    "no team can ever move: start_needs_roll is 1 (yes), and the deck has neither a Roll (copies_of_roll) nor "
+    "another card that starts a car by these rules",
     "target is {target} km: it must be a multiple of 25, at most {longest_trip}",
     "target is {target} km: no distance cards of this deck add up to it ({distance_cards})",
     "extended_target is {extended_target} km: it must be a multiple of 25, at most {longest_trip}",
@@ -64,6 +71,7 @@ deck, the cards `dealt` and the `distance_cards`."""
     NOT_A_CARD_EACH,
     NOTHING_TO_DRAW,
     MORE_200S_THAN_THERE_ARE,
+    NOTHING_STARTS,
     TARGET_IS_NO_TRIP,
     TARGET_OUT_OF_REACH,
     EXTENSION_IS_NO_TRIP,
@@ -187,7 +195,25 @@ def problem_of(rules: AnyRules) -> int:
         return NOTHING_TO_DRAW
     if rules.max_200 > card_count(rules, DISTANCE_200):
         return MORE_200S_THAN_THERE_ARE
+    if not can_start(rules):
+        return NOTHING_STARTS
     return problem_of_trip(rules)
+
+
+@rule
+def can_start(rules: AnyRules) -> bool:
+    """Return True if a team can come to move (`motion.is_moving`) with the cards of the deck."""
+    if rules.start_needs_roll == 0 or card_count(rules, ROLL) > 0 or card_count(rules, RIGHT_OF_WAY) > 0:
+        return True
+    if rules.any_safety_starts == 1:
+        for safety in range(DRIVING_ACE, RIGHT_OF_WAY):
+            if card_count(rules, safety) > 0:
+                return True
+    if rules.hazard_opens_pile == 1 and (rules.opening_remedy_starts == 1 or rules.roll_after_remedy == 0):
+        for hazard in range(ACCIDENT, STOP):
+            if card_count(rules, hazard) > 0 and card_count(rules, remedy_for(hazard)) > 0:
+                return True
+    return False
 
 
 @rule
