@@ -28,6 +28,8 @@ from millebornes_env.errors import (
 )
 from millebornes_env.games.sheets import (
     MOST_BYTES_OF_A_SHEET,
+    NAME_IN_WORDS,
+    is_name,
     missing_table,
     names_in,
     newest_version,
@@ -106,11 +108,23 @@ class SheetOfTables:
         game: name of the game.
         name: name of the sheet in code.
         tables: the rules of each table; the first with a given number of players is the default for it.
+
+    Raises:
+        GameError: `tables` is not a list of rules, or empty.
     """
 
     game: str
     name: str
     tables: Sequence[TableRules]
+
+    def __post_init__(self) -> None:
+        tables: Any = self.tables
+        listed = isinstance(tables, Sequence) and len(tables) > 0
+        if not listed or not all(hasattr(rules, "players") and hasattr(rules, "teams") for rules in tables):
+            raise GameError(
+                f"the tables of the sheet {shown(self.name)} are {shown(tables)}; they must be a list of "
+                "rules with players and teams, at least one"
+            )
 
     @property
     def label(self) -> str:
@@ -160,7 +174,7 @@ class Game:
     name: str
     rulebook: str | ModuleType
     sheets: str | Callable[..., Any] | Sequence[Sheet]
-    sheet_names: tuple[str, ...] = ()
+    sheet_names: Sequence[str] = ()
     title: str = ""
     chance: str = "chance"
     opponents: tuple[str, ...] = ("random",)
@@ -177,13 +191,17 @@ class Game:
     def editions(self) -> tuple[str, ...]:
         """The names of the shipped sheets, except for mini decks."""
         if _is_function(self.sheets):
-            return self.sheet_names
+            return tuple(self.sheet_names)
         return tuple(one.name for one in self._listed)
 
     @property
     def shipped(self) -> tuple[str, ...]:
         """The names of all shipped sheets: the editions, then the mini decks."""
         return self.editions + self.mini_decks
+
+    def knows(self, name: str) -> bool:
+        """Return True if the name means a shipped sheet."""
+        return name in self.shipped or newest_version(name, self.mini_decks) is not None
 
     @property
     def _listed(self) -> Sequence[Sheet]:
@@ -400,7 +418,7 @@ def _is_known(given: object, entry: Game) -> bool:
     if not isinstance(given, (str, Path)):
         return False
     stem, _ = split_label(str(given))
-    return stem.endswith(".toml") or stem in entry.shipped or bool(newest_version(stem, entry.mini_decks))
+    return stem.endswith(".toml") or entry.knows(stem)
 
 
 def editions(of: str | None = DEFAULT_GAME) -> tuple[str, ...]:
@@ -473,7 +491,8 @@ def register_game(entry: Game) -> None:
 
     Raises:
         GameError: `entry` is not a `Game`; its name is invalid or that of a game of the package; a hook is
-            unknown; or it has no sheets, sheets of another game, or a sheet with the name of another game's.
+            unknown; it has no sheets or sheets of another game; or the name of a sheet is invalid, there
+            twice, or that of another game's sheet.
     """
     given: object = entry
     if not isinstance(given, Game):
@@ -486,30 +505,59 @@ def register_game(entry: Game) -> None:
         )
     if entry.name in _SHIPPED:
         raise GameError(f"the game {entry.name!r} comes with the package: give yours a name of its own")
-    unknown = [hook for hook in entry.hooks if hook not in HOOKS]
-    if unknown:
-        raise GameError(
-            f"the game {entry.name!r} has a hook {shown(unknown[0])}; the hooks are {', '.join(HOOKS)}."
-            f"{closest(str(unknown[0]), HOOKS)}"
-        )
-    _check_sheets(entry)
+    _check_hooks(entry)
+    if not _is_function(entry.sheets):
+        _check_sheets(entry)
+    _check_sheet_names(entry)
     GAMES[entry.name] = entry
 
 
-def _check_sheets(entry: Game) -> None:
-    if not _is_function(entry.sheets):
-        if not entry._listed:
-            raise GameError(f"the game {entry.name!r} has no sheets: it needs at least one")
-        for sheet in entry._listed:
-            if sheet.game != entry.name:
-                raise GameError(
-                    f"the sheet {sheet.name!r} says that it is of the game {sheet.game!r}; it is "
-                    f"registered for {entry.name!r}"
-                )
-    taken = {name: one.name for one in GAMES.values() if one.name != entry.name for name in one.shipped}
-    for name in entry.shipped:
-        if name in taken:
+def _check_hooks(entry: Game) -> None:
+    hooks: object = entry.hooks
+    if not isinstance(hooks, Mapping):
+        raise GameError(f"the hooks of the game {entry.name!r} are {shown(hooks)}; they must be a dict")
+    for hook in hooks:
+        if hook not in HOOKS:
             raise GameError(
-                f"the game {entry.name!r} has a sheet {name!r}, and so has the game {taken[name]!r}: the "
+                f"the game {entry.name!r} has a hook {shown(hook)}; the hooks are {', '.join(HOOKS)}."
+                f"{closest(str(hook), HOOKS)}"
+            )
+
+
+def _check_sheets(entry: Game) -> None:
+    sheets: object = entry.sheets
+    if not isinstance(sheets, Sequence):
+        raise GameError(f"the sheets of the game {entry.name!r} are {shown(sheets)}; they must be a list")
+    if not sheets:
+        raise GameError(f"the game {entry.name!r} has no sheets: it needs at least one")
+    for sheet in sheets:
+        for member in ("game", "name", "label", "table"):
+            if not hasattr(sheet, member):
+                raise GameError(
+                    f"a sheet of the game {entry.name!r} is {shown(sheet)}, which has no {member!r}: make it "
+                    f"a SheetOfTables({entry.name!r}, name, [rules, ...])"
+                )
+        if sheet.game != entry.name:
+            raise GameError(
+                f"the sheet {sheet.name!r} says that it is of the game {sheet.game!r}; it is "
+                f"registered for {entry.name!r}"
+            )
+
+
+def _check_sheet_names(entry: Game) -> None:
+    names: object = entry.sheet_names
+    if not isinstance(names, (tuple, list)):
+        raise GameError(f"sheet_names of the game {entry.name!r} is {shown(names)}; it must be a tuple")
+    for name in entry.editions:
+        if not is_name(name):
+            raise GameError(
+                f"the game {entry.name!r} has a sheet {shown(name)}, which is no valid name: {NAME_IN_WORDS}"
+            )
+        if entry.editions.count(name) > 1:
+            raise GameError(f"the game {entry.name!r} has two sheets {name!r}: give each a name of its own")
+        other = next((one for one in GAMES.values() if one.name != entry.name and one.knows(name)), None)
+        if other is not None:
+            raise GameError(
+                f"the game {entry.name!r} has a sheet {name!r}, and so has the game {other.name!r}: the "
                 "name of a sheet says which game is meant, so give yours another one"
             )

@@ -23,6 +23,11 @@ NEUTRAL: Final = "roadtrip"
 """Name of mini decks for those who must avoid the trademark: `roadtrip8` is `mini8`."""
 
 _TEXTS: Final = ("name", "title", "summary")
+NAME_IN_WORDS: Final = (
+    "use at most 60 letters (a to z), digits, '_', '-' and '.', beginning with a letter or digit and not "
+    "ending in .toml"
+)
+"""The names of sheets, for messages."""
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
 _DRAWN_NAME: Final = re.compile(r"[a-z0-9-]{1,40}:[a-z]{1,20}(/[a-z]{1,20})?/[0-9]{1,10}")
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
@@ -94,12 +99,9 @@ class RuleSheet(Generic[R]):
 
     def __post_init__(self) -> None:
         name: object = self.name
-        valid = isinstance(name, str) and (_NAME.fullmatch(name) or _DRAWN_NAME.fullmatch(name))
-        if not valid or str(name).endswith(".toml"):
+        if not is_name(name) and not (isinstance(name, str) and _DRAWN_NAME.fullmatch(name)):
             raise EditionError(
-                f"the name {shown(name)} is not valid for an edition: use at most 60 letters (a to z), "
-                "digits, '_', '-' and '.', beginning with a letter or digit and not ending in .toml; the "
-                "title is free text"
+                f"the name {shown(name)} is not valid for an edition: {NAME_IN_WORDS}; the title is free text"
             )
 
     # Tables ------------------------------------------------------------------------------------------------
@@ -405,6 +407,11 @@ def names_in(folder: Path) -> tuple[str, ...]:
         return [int(part) if part.isdecimal() else part for part in re.split(r"([0-9]+)", name)]
 
     return tuple(sorted((file.stem for file in folder.glob("*.toml")), key=order))
+
+
+def is_name(name: object) -> bool:
+    """Return True for a name that can stand in labels and positions."""
+    return isinstance(name, str) and _NAME.fullmatch(name) is not None and not name.endswith(".toml")
 
 
 def newest_version(name: str, names: Iterable[str]) -> str | None:

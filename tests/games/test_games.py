@@ -75,7 +75,7 @@ def test_a_game_can_read_files(pig: ModuleType, tmp_path: Path) -> None:
     def read(given: Any) -> SheetOfTables:
         return SheetOfTables("hog", Path(given).stem, pig.TABLES)
 
-    register_game(entry(pig, "hog", sheets=read, sheet_names=("hog",)))
+    register_game(entry(pig, "hog", sheets=read, sheet_names=["hog"]))
     path = own_sheet(tmp_path, 'game = "hog"')
     assert vector_env(1, path).edition.label == "mine"
     assert vector_env(2, "hog").game is GAMES["hog"]
@@ -102,6 +102,10 @@ def test_a_sheet_of_a_game_that_is_not_there(pig: ModuleType) -> None:
         vector_env(1, sheet)
 
 
+def pig_sheet(pig: ModuleType, name: Any, tables: Any = None) -> SheetOfTables:
+    return SheetOfTables("hog", name, pig.TABLES if tables is None else tables)
+
+
 @pytest.mark.parametrize(
     ("make", "told"),
     [
@@ -119,8 +123,22 @@ def test_a_sheet_of_a_game_that_is_not_there(pig: ModuleType) -> None:
             lambda pig: entry(pig, "hog", sheets=[SheetOfTables("hog", "parker", pig.TABLES)]),
             "the game 'hog' has a sheet 'parker', and so has the game 'millebornes': the name of",
         ),
+        (lambda pig: entry(pig, "hog", hooks=None), "the hooks of the game 'hog' are None; they must be a"),
+        (lambda pig: entry(pig, "hog", hooks=["render.draw"]), "are ['render.draw']; they must be a dict"),
+        (lambda pig: entry(pig, "hog", sheets=pig_sheet(pig, "a")), "they must be a list"),
+        (lambda pig: entry(pig, "hog", sheets=[pig.Rules(2, 2)]), "which has no 'game': make it a Sheet"),
+        (lambda pig: pig_sheet(pig, "a", pig.Rules(2, 2)), "the tables of the sheet 'a' are Rules("),
+        (lambda pig: pig_sheet(pig, "a", []), "they must be a list of rules with players and teams, at"),
+        (lambda pig: entry(pig, "hog", sheets=str, sheet_names="ab"), "'ab'; it must be a tuple"),
+        (lambda pig: entry(pig, "hog", sheets=[pig_sheet(pig, "a#1")]), "'a#1', which is no valid name: use"),
+        (lambda pig: entry(pig, "hog", sheets=[pig_sheet(pig, "a.toml")]), "has a sheet 'a.toml', which is"),
+        (lambda pig: entry(pig, "hog", sheets=[pig_sheet(pig, 5)]), "has a sheet 5, which is no valid name"),
+        (lambda pig: entry(pig, "hog", sheets=[pig_sheet(pig, "a")] * 2), "has two sheets 'a': give each"),
+        (
+            lambda pig: entry(pig, "hog", sheets=[pig_sheet(pig, "mini8")]),
+            "and so has the game 'millebornes'",
+        ),
     ],
-    ids=["no entry", "hook", "name", "number", "shipped", "no sheets", "other game", "taken"],
 )
 def test_entries_that_cannot_be(pig: ModuleType, make: Callable[[ModuleType], Any], told: str) -> None:
     before = dict(GAMES)
