@@ -32,6 +32,7 @@ from millebornes_env.errors import AgentError, ConformanceError, OptionError, sh
 from millebornes_env.games.registry import Sheet
 from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.games.registry import game as find_game
+from millebornes_env.testing.tables import tables_of
 
 Actions = npt.NDArray[np.int64]
 Given = str | Path | Agent | Callable[..., Agent]
@@ -74,7 +75,7 @@ def check_agent(
         agent: an agent's name, run folder or class, or an agent that was made (which is copied).
         edition: name of a rule sheet, or a sheet of your own; it says which game is played.
         players: seats at the table; None: every table of the edition.
-        teams: teams at the table; None: the sheet's default for this number of players.
+        teams: teams at the table, with `players`; None: the sheet's default for this number of players.
         seed: seed of the agent and of the games, 0 to 2**64 - 1.
         games: number of games played side by side.
         decisions: number of decisions in each game.
@@ -89,8 +90,7 @@ def check_agent(
     sheet = find_edition(edition)
     first = checked_seed(seed, or_none=False)
     number = at_least_one("decisions", decisions, MOST_STEPS, OptionError)
-    tables = _tables_of(sheet) if players is None else [(players, teams)]
-    for seats, sides in tables:
+    for seats, sides in tables_of(sheet, players, teams):
         options: dict[str, Any] = {"players": seats, "teams": sides, "seed": first, **shows}
         episodes = find_game(sheet.game).module().EPISODES
         env = vector_env(games, sheet, episode=episodes[-1], autoreset_mode="next_step", **options)
@@ -98,14 +98,6 @@ def check_agent(
         check.play(number)
         env = vector_env(games, sheet, episode=episodes[0], autoreset_mode="disabled", **options)
         check.finish_rounds(env)
-
-
-def _tables_of(sheet: Any) -> list[tuple[int, int | None]]:
-    """Return players and teams of all tables of a sheet; teams None is the sheet's default."""
-    if not hasattr(sheet, "tables"):
-        return [(players, None) for players in sheet.players]
-    tables = [(one.players, one.teams) if hasattr(one, "players") else one for one in sheet.tables]
-    return [(players, teams) for players, teams in tables]
 
 
 @dataclass

@@ -12,6 +12,7 @@ from millebornes_env.games.millebornes.editions import edition as find_edition
 from millebornes_env.games.millebornes.rules import Rules, compiled_rules
 from millebornes_env.testing.audited_play import FOUND, NO_ACTION, new_play, play_kernels
 from millebornes_env.testing.millebornes import random_play
+from millebornes_env.testing.tables import tables_of
 
 GAMES: Final = 16
 """Number of games played side by side at a table."""
@@ -30,7 +31,7 @@ def check_edition(
     Args:
         edition: name of a rule sheet, or an `Edition` of your own.
         players: seats at the table; None: every table of the edition.
-        teams: teams at the table; None: the sheet's default for this number of players.
+        teams: teams at the table, with `players`; None: the sheet's default for this number of players.
         steps: minimum number of steps at each table.
         seed: seed of the games, 0 to 2**64 - 1.
 
@@ -39,16 +40,15 @@ def check_edition(
 
     Raises:
         ConformanceError: a law was broken; the message says at which table, in which game and at which step.
-        OptionError: `steps` is not a whole number of at least 1.
+        OptionError: `steps` is not a whole number of at least 1, or `teams` is given without `players`.
         MilleBornesError: the edition, the table or the seed is invalid.
     """
     sheet = find_edition(edition)
     number = at_least_one("steps", steps, MOST_STEPS, OptionError)
     chosen = checked_seed(seed, or_none=False)
-    tables = sheet.tables if players is None else [(players, teams)]
     return {
         (rules.players, rules.teams): _check_table(sheet.label, rules, number, chosen)
-        for rules in (sheet.table(*table) for table in tables)
+        for rules in (sheet.table(*table) for table in tables_of(sheet, players, teams))
     }
 
 

@@ -78,6 +78,11 @@ def check_step(before: States, action: int, after: States, rules: Rules | None =
     """
     first, table = _states_and_rules(before, rules)
     second, _ = _states_and_rules(after, table)
+    for name, records in (("before", first), ("after", second)):
+        if len(records) != 1:
+            raise StateError(
+                f"{name} has {len(records)} game records; a step is checked of one, as states[0]"
+            )
     check_state(first, table, from_deal=False)
     check_state(second, table, from_deal=False)
     number = whole_number(action)
@@ -131,11 +136,15 @@ def _states_and_rules(states: States, rules: Rules | None) -> tuple[StateArray, 
 
     Raises:
         StateError: the states are not game records.
-        OptionError: the rules are missing or invalid.
+        OptionError: the rules are missing or invalid, or the position is of another game.
     """
     records: Any = states
     table: Any = rules
     if isinstance(states, Position):
+        if states.edition.game != GAME:
+            raise OptionError(
+                f"the position is of the game {states.edition.game!r}; only those of {GAME!r} can be checked"
+            )
         records, table = states.state, states.rules if rules is None else rules
     if not isinstance(table, Rules):
         raise OptionError(

@@ -151,7 +151,7 @@ def test_what_is_no_agent_is_refused(tmp_path: Path) -> None:
     for wrong in (7, "gredy", tmp_path, object, len):
         with pytest.raises(ConformanceError, match="cannot be made for parker"):
             check_agent(wrong, **QUICK)  # type: ignore[arg-type]
-    for options in ({"decisions": 0}, {"games": 0}, {"seed": -1}, {"players": 5}):
+    for options in ({"decisions": 0}, {"games": 0}, {"seed": -1}, {"players": 5}, {"teams": 2}):
         with pytest.raises(MilleBornesError):
             check_agent("greedy", **options)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="decisions is 0"):

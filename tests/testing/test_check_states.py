@@ -85,6 +85,15 @@ def test_a_wrong_step_is_named_with_its_action() -> None:
             check_step(before[0], wrong, after[0], env.rules)  # type: ignore[arg-type]
 
 
+def test_a_step_is_checked_of_one_game() -> None:
+    """Other games of an array would pass unseen."""
+    env, ((before, actions, after),) = walk(1)
+    with pytest.raises(StateError, match="before has 3 game records; a step is checked of one"):
+        check_step(before, int(actions[0]), after[0], env.rules)
+    with pytest.raises(StateError, match="after has 0 game records"):
+        check_step(before[0], int(actions[0]), after[:0], env.rules)
+
+
 def test_perft_counts_what_the_kernels_count() -> None:
     env, moments = walk(2)
     states = moments[-1][2]
@@ -106,6 +115,8 @@ def test_what_is_no_state_is_refused(check: Any) -> None:
             check(wrong, env.rules)
     with pytest.raises(OptionError, match="rules is 'parker'"):
         check(states, "parker")
+    with pytest.raises(OptionError, match="of the game 'wielerspel'; only those of 'millebornes' can be"):
+        check(read_position("edition: arc_en_ciel"))
 
 
 def test_an_edition_passes_and_says_what_happened() -> None:
@@ -115,6 +126,11 @@ def test_an_edition_passes_and_says_what_happened() -> None:
     assert all(table["steps"] >= steps and table["violations"] == 0 for table in counts.values())
     assert sum(table["claims"] for table in counts.values()) > 0
     assert list(check_edition("dutch", players=3, steps=100)) == [(3, 3)]
+
+
+def test_teams_alone_name_no_table() -> None:
+    with pytest.raises(OptionError, match="teams is 4, without players: give both"):
+        check_edition("dujardin", teams=4, steps=1)
 
 
 def test_a_law_that_is_broken_is_told_with_table_game_and_step(monkeypatch: pytest.MonkeyPatch) -> None:
