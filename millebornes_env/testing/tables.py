@@ -16,7 +16,7 @@ def tables_of(sheet: Any, players: int | None, teams: int | None) -> list[tuple[
         teams: teams at the table; None: the sheet's default.
 
     Raises:
-        OptionError: the teams are given without the players.
+        OptionError: the teams are given without the players, or the sheet does not say which tables it has.
     """
     if players is not None:
         return [(players, teams)]
@@ -25,6 +25,8 @@ def tables_of(sheet: Any, players: int | None, teams: int | None) -> list[tuple[
             f"teams is {shown(teams)}, without players: give both for one table, or neither for all tables"
         )
     if not hasattr(sheet, "tables"):
+        if not hasattr(sheet, "players"):
+            raise OptionError(f"the sheet {sheet.label!r} does not say which tables it has: give players=")
         return [(number, None) for number in sheet.players]
     tables = [(one.players, one.teams) if hasattr(one, "players") else one for one in sheet.tables]
     return [(seats, sides) for seats, sides in tables]

@@ -14,6 +14,7 @@ from millebornes_env.errors import EditionError, GameError, OptionError
 from millebornes_env.games.millebornes.editions import edition, editions
 from millebornes_env.games.registry import DEFAULT_GAME, GAMES, SheetOfTables, register_game
 from millebornes_env.games.registry import edition as find_edition
+from millebornes_env.testing import check_agent
 from tests.games.conftest import entry
 
 CHECKOUT = Path(__file__).parents[2]
@@ -79,6 +80,22 @@ def test_a_game_can_read_files(pig: ModuleType, tmp_path: Path) -> None:
     path = own_sheet(tmp_path, 'game = "hog"')
     assert vector_env(1, path).edition.label == "mine"
     assert vector_env(2, "hog").game is GAMES["hog"]
+
+
+def test_a_sheet_need_not_say_which_tables_it_has(pig: ModuleType) -> None:
+    """Agents are then checked at the table that is named."""
+
+    class Sheet:
+        name = label = "own"
+        game = "hog"
+
+        def table(self, players: int, teams: int | None = None) -> Any:
+            return pig.Rules(players, players)
+
+    register_game(entry(pig, "hog", sheets=lambda _: Sheet(), sheet_names=("own",)))
+    with pytest.raises(OptionError, match="the sheet 'own' does not say which tables it has: give players="):
+        check_agent("random", "own")
+    check_agent("random", "own", players=2, games=1, decisions=1)
 
 
 @pytest.mark.parametrize("given", ["parkr", "missing.toml", "mine.toml+x", 3, None, "", object()])
