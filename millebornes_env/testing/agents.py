@@ -80,7 +80,7 @@ def check_agent(
         games: number of games played side by side.
         decisions: number of decisions in each game.
         is_random: True if the agent draws random numbers, so that it may choose differently if the rows come
-            in another order. None: detected with other seeds.
+            in another order. None: detected with other seeds, of an agent that was made with further calls.
         shows: contents of the observations: `observe_unseen`, `observe_rules`, `padded`, as for `vector_env`.
 
     Raises:
@@ -155,12 +155,14 @@ class _Check:
         player: the agent that plays the games.
         twin: the same agent with the same seed and the same arguments.
         piecewise: the same agent with the same seed, called with some of the rows at a time.
-        others: the same agent with other seeds and the same arguments.
+        others: the same agent with other seeds and the same arguments. Copies of an agent that was made keep
+            its seed; further calls, about slots of their own, give them other random numbers.
     """
 
     def __init__(self, given: Given, env: VectorEnv, seed: int, is_random: bool | None) -> None:
         self._env, self._table = env, Table.of(env)
         self._given, self._seed = given, seed
+        self._is_made = not isinstance(given, (str, Path, type)) and hasattr(given, "act")
         self.player, self.twin, self.piecewise = (self._made(seed) for _ in range(3))
         self.others = [self._made((seed + more) % 2**64) for more in range(1, OTHER_SEEDS + 1)]
         self._is_random = is_random
@@ -173,10 +175,10 @@ class _Check:
         try:
             if isinstance(given, (str, Path)):
                 return agents.make(given, self._table, seed)
-            if isinstance(given, type) or not hasattr(given, "act"):
-                made = make_own(shown(given), given, self._table, seed, {})
-                return agents.make(made, self._table, seed)
-            return agents.make(copy.deepcopy(given), self._table, seed)
+            if self._is_made:
+                return agents.make(copy.deepcopy(given), self._table, seed)
+            made = make_own(shown(given), given, self._table, seed, {})
+            return agents.make(made, self._table, seed)
         except Exception as error:
             raise ConformanceError(
                 f"{shown(given)} cannot be made for {self._table.edition}, {self._env.players} players in "
@@ -212,9 +214,12 @@ class _Check:
 
     # Asking -------------------------------------------------------------------------------------------------
 
-    def _asked(self, agent: Agent, moment: _Moment, rows: slice = slice(None)) -> Actions:
+    def _asked(
+        self, agent: Agent, moment: _Moment, rows: slice = slice(None), first_slot: int = 0
+    ) -> Actions:
         """Return the actions that an agent chooses, after checking them."""
-        handed = (moment.observations[rows].copy(), moment.masks[rows].copy(), moment.slot_ids[rows])
+        slot_ids = moment.slot_ids[rows] + first_slot
+        handed = (moment.observations[rows].copy(), moment.masks[rows].copy(), slot_ids.copy())
         states = moment.states[rows].copy()
         games = np.arange(len(moment.seats))[rows]
         try:
@@ -230,7 +235,7 @@ class _Check:
         same = (
             np.array_equal(handed[0], moment.observations[rows])
             and np.array_equal(handed[1], moment.masks[rows])
-            and np.array_equal(handed[2], moment.slot_ids[rows])
+            and np.array_equal(handed[2], slot_ids)
             and states.tobytes() == moment.states[rows].tobytes()
         )
         if not same:
@@ -284,6 +289,9 @@ class _Check:
         )
 
     def _compare_pieces(self, moment: _Moment, actions: Actions) -> None:
+        if self._is_made:
+            for other in self.others:
+                self._asked(other, moment, first_slot=len(self._memories))
         others = [self._asked(other, moment) for other in self.others]
         if self._is_random is None and any(not np.array_equal(other, actions) for other in others):
             self._is_random = True

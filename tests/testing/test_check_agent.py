@@ -80,6 +80,15 @@ def test_an_agent_that_was_made_passes_and_is_left_alone() -> None:
     check_agent(partial(faulty.FirstLegal), **QUICK)
 
 
+def test_an_agent_that_was_made_may_draw_random_numbers() -> None:
+    """Its copies have one seed: that they draw is found by asking some of them more often."""
+    table = agents.Table.of(vector_env(2))
+    for drawing in (faulty.Drawing(table), agents.make("random", table, 0)):
+        check_agent(drawing, players=2, games=4, decisions=8)
+    with pytest.raises(ConformanceError, match="rows must not influence each other"):
+        check_agent(faulty.RowsTogether(table), **QUICK)
+
+
 def test_an_agent_is_named_as_on_a_command_line(tmp_path: Path) -> None:
     """By the file of its class, with options, or by the run folder of a policy."""
     file = tmp_path / "mine.py"
