@@ -52,6 +52,16 @@ def test_all_editions_stand_side_by_side(capsys: pytest.CaptureFixture[str]) -> 
         assert f"{name}: {edition(name).title}" in text.replace("\n", " ")
 
 
+def test_tables_at_which_an_override_is_impossible_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    """Hands of 20 leave cards to draw at the smaller tables only."""
+    rows = table_rows(printed(capsys, "editions", "parker+hand_limit=20"))
+    assert rows["hand_limit"][1:] == ["20", "overridden"]
+    tables = rows["players teams"][1]
+    assert tables == "2, 3, 4:2"
+    both = table_rows(printed(capsys, "editions", "parker", "parker+hand_limit=20"))["players:teams"]
+    assert both[1] == tables != both[0]
+
+
 def test_the_file_of_a_sheet_is_printed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for name in ("parker", "mini7", "arc_en_ciel"):
         (tmp_path / "own.toml").write_text(printed(capsys, "editions", name, "--toml"), encoding="utf-8")

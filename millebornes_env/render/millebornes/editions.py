@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Final
 
+from millebornes_env.errors import EditionError
 from millebornes_env.games.millebornes.editions import Edition, edition, editions
 from millebornes_env.games.millebornes.rules import FIELDS, TABLE_FIELDS, Rules
 from millebornes_env.render.tables import Row, markdown, wrapped
@@ -47,18 +49,27 @@ def table_name(players: int, teams: int) -> str:
     return str(players) if players == teams else f"{players}:{teams}"
 
 
+def tables_of(sheet: Edition) -> dict[tuple[int, int], Rules]:
+    """Return the rules of each table, except for tables at which the overridden rules are impossible."""
+    tables = {}
+    for table in sheet.tables:
+        with suppress(EditionError):
+            tables[table] = sheet.table(*table)
+    return tables
+
+
 def cell(sheet: Edition, field: str) -> str:
     """Return the value of a rule; each value with its tables if they differ; "-" if it has no meaning."""
-    if field in _POINTS and not any(sheet.table(*table).count_points for table in sheet.tables):
+    tables = tables_of(sheet)
+    if field in _POINTS and not any(rules.count_points for rules in tables.values()):
         return "-"
     tables_by_value: dict[int, list[str]] = {}
-    for players, teams in sheet.tables:
-        value = getattr(sheet.table(players, teams), field)
-        tables_by_value.setdefault(value, []).append(table_name(players, teams))
+    for table, rules in tables.items():
+        tables_by_value.setdefault(getattr(rules, field), []).append(table_name(*table))
     if len(tables_by_value) == 1:
         return value_name(field, next(iter(tables_by_value)))
     return "; ".join(
-        f"{value_name(field, value)} ({', '.join(tables)})" for value, tables in tables_by_value.items()
+        f"{value_name(field, value)} ({', '.join(names)})" for value, names in tables_by_value.items()
     )
 
 
@@ -66,7 +77,7 @@ def tables_row(sheets: Sequence[Edition]) -> Row:
     """Return the row with the tables of each edition."""
     return [
         "players:teams",
-        *(", ".join(table_name(*table) for table in sheet.tables) for sheet in sheets),
+        *(", ".join(table_name(*table) for table in tables_of(sheet)) for sheet in sheets),
     ]
 
 
@@ -123,7 +134,7 @@ def description(sheet: Edition) -> str:
 
 
 def _rules_of(sheet: Edition) -> Iterable[Row]:
-    tables = ", ".join(table_name(*table) for table in sheet.tables)
+    tables = ", ".join(table_name(*table) for table in tables_of(sheet))
     yield [" ".join(TABLE_FIELDS), "players, and teams", tables, sheet.sources["players"]]
     for name in Rules._fields:
         if name not in TABLE_FIELDS:
