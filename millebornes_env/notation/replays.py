@@ -15,7 +15,7 @@ from millebornes_env.engine.numba.compiling import for_kernels, plain
 from millebornes_env.engine.rulebook import NEXT_ROUND, NO_TEAM, StateArray
 from millebornes_env.errors import NotationError, StateError, shown
 from millebornes_env.notation.header import checked_table, kind_of
-from millebornes_env.notation.play_words import PlayWords, listed, whole_number
+from millebornes_env.notation.play_words import PlayWords, listed
 from millebornes_env.notation.position import Position, game_of
 from millebornes_env.notation.records import (
     DEAL,
@@ -37,7 +37,8 @@ def record_of(position: Position, actions: Iterable[int]) -> Record:
 
     Args:
         position: the first position.
-        actions: the actions; if more follow at the end of a round, the next round is dealt.
+        actions: the actions; if more follow at the end of a round, the next round is dealt. NEXT_ROUND may
+            stand there, as in the plays of a record.
 
     Returns:
         The record; if the game is over, with the result, and with the winner if the game has such a line.
@@ -56,7 +57,7 @@ def record_of(position: Position, actions: Iterable[int]) -> Record:
     chance = [game.chance()]
     # In chunks, since an infinite sequence ends at the first illegal action.
     while chunk := list(islice(each, _CHUNK)):
-        ids = [whole_number("action", action, game.words.count) for action in chunk]
+        ids = [checked_play(Play(0, action), game.words).action for action in chunk]
         while ids:
             seats = [] if game.has_chance else game.apply_actions(ids)
             plays += map(Play, seats, ids)
@@ -64,7 +65,10 @@ def record_of(position: Position, actions: Iterable[int]) -> Record:
             del ids[: len(seats)]
             if ids:
                 deals = game.is_round_over() and not game.is_over()
-                play = Play(NO_SEAT, NEXT_ROUND) if deals else Play(game.seat, ids.pop(0))
+                action = NEXT_ROUND if deals else ids[0]
+                if action == ids[0]:
+                    del ids[0]
+                play = Play(NO_SEAT if deals else game.seat, action)
                 chance.append(game.play(play, f"play {len(plays) + 1}"))
                 plays.append(play)
     return Record(

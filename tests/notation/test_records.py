@@ -13,6 +13,7 @@ from millebornes_env.errors import NotationError, OptionError, StateError
 from millebornes_env.games.millebornes.actions import num_actions
 from millebornes_env.games.millebornes.state import StateArray, new_states
 from millebornes_env.notation import (
+    NEXT_ROUND,
     Play,
     Record,
     read_action,
@@ -183,16 +184,24 @@ def test_plays_that_no_text_was_read_for_are_counted() -> None:
         write_record(Record(game.position, (Play(0, 99),)))
 
 
-@each("action", [1.5, "0", None, True, -1, 10**30])
+def test_the_actions_of_a_record_s_own_plays_make_it_again() -> None:
+    """The deal of the next round is among them; elsewhere it is refused."""
+    game, _ = played("mini7", 2, 2, 1, rounds=3)
+    assert NEXT_ROUND in [play.action for play in game.plays]
+    assert record_of(game.position, [play.action for play in game.plays]) == game
+    assert record_of(game.position, [play.action for play in game.plays if play.action >= 0]) == game
+    with pytest.raises(NotationError, match="play 1, 'next round': the round is not over: seat 0 is to act"):
+        record_of(read_position(POSITION), [NEXT_ROUND])
+
+
+@each("action", [1.5, "0", None, True, -2, 10**30])
 def test_what_is_no_action(action: object) -> None:
     """A float is not cut off to the action before it."""
     position = read_position(POSITION)
     for call in (
         lambda: record_of(position, [action]),  # type: ignore[list-item]
         lambda: write_action(action, position.rules, 0),  # type: ignore[arg-type]
-        lambda: (
-            list(replay(Record(position, (Play(0, action),)))) if action != -1 else record_of(position, [-1])
-        ),  # type: ignore[arg-type]
+        lambda: list(replay(Record(position, (Play(0, action),)))),  # type: ignore[arg-type]
     ):
         with pytest.raises(NotationError, match="there is no action"):
             call()
