@@ -55,6 +55,7 @@ def replay_games(file: Path, edition_name: str) -> None:
         if file.suffix == ".jsonl"
         else [read_record(text_of_file(file, NotationError), edition=sheet)]
     )
+    number = 0
     for number, record in enumerate(records, 1):
         *_, end = replay(record)
         rules, sheet = record.position.rules, record.position.edition
@@ -62,6 +63,8 @@ def replay_games(file: Path, edition_name: str) -> None:
         print(f"game {number}: {sheet.label}, {len(record.plays)} plays, all legal")
         print(end_table(played, end, rules))
         print()
+    if not number:
+        raise NotationError(f"{file}: it holds no game")
 
 
 def end_table(played: Game, end: StateArray, rules: Any) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -109,8 +109,11 @@ def _command(arguments: Sequence[str] | None) -> int:
 
 
 def _check(args: Args) -> None:
-    if args.agents:
-        raise ArenaError("--check replays the recorded agents: leave out agents")
+    plain = Args(check=True, edition=args.edition, out=args.out)
+    besides = [one.name for one in fields(args) if getattr(args, one.name) != getattr(plain, one.name)]
+    if besides:
+        names = ", ".join(name if name == "agents" else f"--{name.replace('_', '-')}" for name in besides)
+        raise ArenaError(f"--check replays the folder as it was recorded: leave out {names}")
     edition = None if args.edition is None else with_its_game(args.edition)
     with counting_bar() as bar:
         task = bar.add_task("rounds", total=None)

@@ -44,6 +44,8 @@ _FIRST_POLISHING: Final = 64
 DEFAULT_UNTIL: Final = {100_000: 0.0001, 10_000_000: 0.001}
 """Default --until by the largest number of decisions; these games take seconds."""
 _UNTIL_OF_LARGE: Final = 0.1
+_MINUTES: Final = 60.0
+"""Default --minutes."""
 _MOST_DIGITS: Final = 7
 _TOO_FAR: Final = 20.0
 """Logarithm of a number of iterations that takes too long to report."""
@@ -79,9 +81,9 @@ def parser() -> argparse.ArgumentParser:
         "seconds, else 0.1)",
     )  # fmt: skip
     command.add_argument(
-        "--minutes", type=float, default=60.0,
+        "--minutes", type=float,
         help="time limit in minutes; polishing the pruned game may add a quarter of the time of all "
-        "iterations, including those before the checkpoint (default: %(default)g)",
+        f"iterations, including those before the checkpoint (default: {_MINUTES:g})",
     )  # fmt: skip
     command.add_argument(
         "--checkpoint", type=Path, metavar="FILE", help="checkpoint to load, if it exists, and to save"
@@ -119,19 +121,15 @@ def run(args: argparse.Namespace) -> None:
 def _check(args: argparse.Namespace) -> None:
     if args.until is not None and not 0 < args.until <= 100:
         raise OptionError(f"--until is {args.until:g}: it is a percentage above 0, at most 100")
-    if not args.minutes > 0:
+    if args.minutes is not None and not args.minutes > 0:
         raise OptionError(f"--minutes is {args.minutes:g}: it must be above 0")
     if args.threads is not None and args.threads < 1:
         raise OptionError(f"--threads is {args.threads}: it must be at least 1")
     files = [path.absolute() for path in (args.checkpoint, args.out, args.json) if path is not None]
-    if (args.agents or args.count) and files:
+    if (args.agents or args.count) and (files or args.until is not None or args.minutes is not None):
         raise OptionError(
-            "--checkpoint, --out and --json are options for solving: leave them out when naming agents, and "
-            "with --count"
-        )
-    if (args.agents or args.count) and args.until is not None:
-        raise OptionError(
-            "--until is an option for solving: leave it out when naming agents, and with --count"
+            "--checkpoint, --out, --json, --until and --minutes are options for solving: leave them out when "
+            "naming agents, and with --count"
         )
     if args.agents and args.count:
         raise OptionError("--count measures the deck: leave out the agents")
@@ -267,6 +265,8 @@ def _solve(args: argparse.Namespace, game: Solvable) -> None:
 
 def _solve_alone(args: argparse.Namespace, game: Solvable) -> None:
     """Solve, with the checkpoint locked."""
+    if args.minutes is None:
+        args.minutes = _MINUTES
     solver = solver_of(game, threads=args.threads, on_progress=progress("walking"))
     print(words_of_counts(game, solver.counts), flush=True)
     if args.until is None:

@@ -291,6 +291,7 @@ def test_an_old_code_page_prints_escapes(tmp_path: Path) -> None:
         ("utf-16.txt", ("utf-16.txt", "UTF-16; save it as UTF-8")),
         ("endless.txt", ("endless.txt: the file has more than 16,777,216 bytes",)),
         ("endless.jsonl", ("endless.jsonl, line 1: it has more than 16,777,216 bytes",)),
+        ("blank.jsonl", ("blank.jsonl: it holds no game",)),
         ("a\0b", ("names no file",)),
         ("x" * 5000, ("File name too long",)),
         ("escape\x1b[2J", ("escape\\x1b[2J: No such file",)),
@@ -300,6 +301,7 @@ def test_a_file_that_is_no_game_is_named(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, parts: tuple[str, ...]
 ) -> None:
     (tmp_path / "binary.txt").write_bytes(b"abc\xff")
+    (tmp_path / "blank.jsonl").write_text("\n\n")
     (tmp_path / "utf-16.txt").write_text(GAME, encoding="utf-16")
     for endless in ("endless.txt", "endless.jsonl"):
         (tmp_path / endless).symlink_to("/dev/zero")

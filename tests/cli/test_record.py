@@ -97,7 +97,10 @@ def test_ctrl_c_says_how_to_go_on(
         (["--out", "data"], "name the agents, such as"),
         (["gredy", "--out", "data"], "there is no agent 'gredy'"),
         (["greedy", "--rounds", "4", "--out", "/dev/null/data"], "/dev/null/data: Not a directory"),
-        (["greedy", "--check", "--out", "data"], "leave out agents"),
+        (
+            ["greedy", "--check", "--out", "data", "--rounds", "9", "--hidden", "--rounds-per-file", "4"],
+            "--check replays the folder as it was recorded: leave out agents, --rounds, --hidden, --rounds",
+        ),
         (["--check", "--out", "data"], "there is no recording in this folder"),
     ],
 )

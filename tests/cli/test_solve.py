@@ -205,7 +205,10 @@ def test_an_agent_that_raises_is_named(capsys: pytest.CaptureFixture[str], tmp_p
 
 
 @each("arguments", [("random",), ("--count",)])
-def test_until_without_solving_is_refused(
-    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+@each("option", ["--until", "--minutes"])
+def test_limits_without_solving_are_refused(
+    arguments: tuple[str, ...], option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "--until is an option for solving" in complaint(capsys, SMALL, *arguments, "--until", "3")
+    assert "--until and --minutes are options for solving" in complaint(
+        capsys, SMALL, *arguments, option, "3"
+    )
