@@ -36,8 +36,8 @@ from millebornes_env.cli.progress import playing_bar
 from millebornes_env.errors import ArenaError
 
 LIST: Final = Path(__file__).with_suffix(".toml")
-_NAME: Final = re.compile(r"[A-Za-z0-9_]+")
-_NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_.=+:-]")
+_NOT_IN_A_NAME: Final = re.compile(r"[^A-Za-z0-9_=+:-]")
+"""Characters that may not stand in names of files."""
 RESPONSES_FILE: Final = "best_responses.json"
 """File in a table's folder with the results of `train.exploit`."""
 POINTS: Final = "points_per_round"
@@ -80,10 +80,6 @@ exploited ([training.md](training.md)).
 
 """
 _TABLES: Final = "## Table by table\n"
-
-
-class _ListError(ArenaError):
-    """A list with an entry that is not allowed; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -145,69 +141,69 @@ def read_board(path: Path, threads: int = 2) -> Board:
     name = path.name if str(path) == path.name and own.exists() else ""
     path = own if name else path
     try:
-        content = tomllib.loads(text_of_file(path, ArenaError))
-        _check_list(path, content)
-        seed = content["seed"]
-        everywhere = tuple(content["agents"])
-        events = tuple(
-            Event(
-                TournamentConfig(
-                    MatchConfig(
-                        table["edition"], table["players"], table.get("teams"), seed=seed, threads=threads
-                    ),
-                    table["deals"],
-                ),
-                (*everywhere, *table.get("guests", ())),
-            )
-            for table in content["tables"]
-        )
-        page = str(content.get("page", LIST.stem))
-        board = Board(named(content["anchor"])[0], events, page, "" if path == LIST else name or str(path))
+        text = text_of_file(path, ArenaError)
     except FileNotFoundError:
         raise ArenaError(
             f"there is no list {str(path)!r}; the project's own is {str(LIST)!r}, and for the race "
             "'race_leaderboard'"
         ) from None
-    except _ListError:
-        raise
+    try:
+        return _board_of(tomllib.loads(text), threads, "" if path == LIST else name or str(path))
+    except ArenaError as error:
+        raise ArenaError(f"{str(path)!r}: {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise ArenaError(f"{str(path)!r} is not a list of agents and tables: {error!r}") from None
-    if not events or min(event.config.deals for event in events) < 1:
-        raise ArenaError(f"{str(path)!r} must have at least one table, each with at least one deal")
+
+
+def _board_of(content: Mapping[str, Any], threads: int, name: str) -> Board:
+    """Return the board of a list with that content; raise ArenaError, or KeyError for a missing entry."""
+    _check_list(content)
+    seed = content["seed"]
+    everywhere = tuple(content["agents"])
+    events = tuple(
+        Event(
+            TournamentConfig(
+                MatchConfig(
+                    table["edition"], table["players"], table.get("teams"), seed=seed, threads=threads
+                ),
+                table["deals"],
+            ),
+            (*everywhere, *table.get("guests", ())),
+        )
+        for table in content["tables"]
+    )
+    board = Board(named(content["anchor"])[0], events, content.get("page", LIST.stem), name)
+    if not events:
+        raise ArenaError("there must be at least one table")
     if board.anchor not in [named(agent)[0] for agent in everywhere]:
-        raise ArenaError(f"{str(path)!r}: the anchor {board.anchor!r} is not among the agents")
-    if _NAME.fullmatch(board.page) is None:
-        raise ArenaError(f"{str(path)!r}: page is {board.page!r}; it must be made of letters, digits and '_'")
+        raise ArenaError(f"the anchor {board.anchor!r} is not among the agents")
+    if not board.page or _NOT_IN_A_NAME.search(board.page):
+        raise ArenaError(f"page is {board.page!r}; it must be made of letters, digits, '_' and '-'")
     if len(games := sorted({event.config.match.game.name for event in events})) > 1:
-        raise ArenaError(f"{str(path)!r} has tables of {' and '.join(games)}: write a list for each game")
+        raise ArenaError(f"there are tables of {' and '.join(games)}: write a list for each game")
     return board
 
 
-def _check_list(path: Path, content: Mapping[str, Any]) -> None:
-    """Raise a _ListError for an entry that a list does not have, or one of the wrong type."""
-    _check_entries(path, "", content, _ENTRIES)
+def _check_list(content: Mapping[str, Any]) -> None:
+    """Raise ArenaError for an entry that a list does not have, or one of the wrong type."""
+    _check_entries("", content, _ENTRIES)
     for number, table in enumerate(content.get("tables", ()), 1):
         where = f"table {number}: "
         if not isinstance(table, dict):
-            raise _ListError(
-                f"{str(path)!r}: {where}{table!r} is no table: write [[tables]] above its entries"
-            )
-        _check_entries(path, where, table, _ENTRIES_OF_A_TABLE)
+            raise ArenaError(f"{where}{table!r} is no table: write [[tables]] above its entries")
+        _check_entries(where, table, _ENTRIES_OF_A_TABLE)
 
 
-def _check_entries(path: Path, where: str, content: Mapping[str, Any], kinds: Mapping[str, type]) -> None:
+def _check_entries(where: str, content: Mapping[str, Any], kinds: Mapping[str, type]) -> None:
     for key, value in content.items():
         if key not in kinds:
-            raise _ListError(
-                f"{str(path)!r}: {where}there is no entry {key!r}: correct or remove it; there are "
-                f"{', '.join(kinds)}"
+            raise ArenaError(
+                f"{where}there is no entry {key!r}: correct or remove it; there are {', '.join(kinds)}"
             )
         texts = key in _TEXTS
         holds_others = isinstance(value, list) and texts and not all(isinstance(text, str) for text in value)
         if type(value) is not kinds[key] or holds_others:
-            raise _ListError(
-                f"{str(path)!r}: {where}{key} is {value!r}: it must be {_KINDS[kinds[key], texts]}"
-            )
+            raise ArenaError(f"{where}{key} is {value!r}: it must be {_KINDS[kinds[key], texts]}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

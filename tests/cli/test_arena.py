@@ -140,7 +140,7 @@ def test_luck_plain_and_until(capsys: pytest.CaptureFixture[str]) -> None:
         (["greedy"], "needs two agents or more; 1 given"),
         (["greedy", "greedy"], "two agents have the name 'greedy'"),
         (["greedy", "greddy"], "there is no agent 'greddy'; the agents are random, greedy"),
-        (["greedy", "holder", "--deals", "0"], "deals is 0; it must be 1 or more"),
+        (["greedy", "holder", "--deals", "0"], "'list.toml': deals is 0; it must be 1 or more"),
         (
             ["greedy", "search:rollout=greedy,sees=all", "--allow-cheating", "--aivat"],
             "luck cannot be measured",
@@ -239,7 +239,7 @@ def test_the_folder_of_a_table_lies_within_the_given_folders() -> None:
     tables = [SimpleNamespace(edition=sheet, players=2, teams=None) for sheet in sheets]
     names = [short_name(table) for table in tables]  # type: ignore[arg-type]
     assert len(set(names)) == len(sheets)
-    assert all(re.fullmatch(r"[-.\w]*-mine\.toml-[0-9a-f]{8}-2", name) for name in names)
+    assert all(re.fullmatch(r"[-\w]*-mine-toml-[0-9a-f]{8}-2", name) for name in names)
     assert short_name(MatchConfig("parker+max_200=4", 4, 2)) == "parker+max_200=4-4-in-2"
 
 
@@ -263,6 +263,7 @@ def test_a_renamed_agent_can_be_the_anchor(anchor: str) -> None:
         (('"random"]', "3]"), "agents is ['greedy', 'holder', 3]: it must be a list of texts"),
         (('["racer"]', '"racer"'), "table 2: guests is 'racer': it must be a list of texts"),
         (("seed = 3", "seed = 1.7"), "seed is 1.7: it must be a whole number"),
+        (("deals = 30", "deals = 0"), "'list.toml': deals is 0; it must be 1 or more"),
         (("deals = 30", "deals = 4.9"), "table 1: deals is 4.9: it must be a whole number"),
     ],
 )
