@@ -113,7 +113,7 @@ def _of_rows(function: Callable[..., Any], game: Solvable, spec: ObservationSpec
         write_rows(states, game.record, spec, rows)
         with lock:
             if isinstance(function, _AgentFunction):
-                return function.asked(rows, masks, states, game)
+                return function(rows, masks, states, game)
             try:
                 result: npt.NDArray[Any] = function(rows, masks)
             except MilleBornesError:
@@ -137,14 +137,16 @@ class _AgentFunction:
         self._agent = agent
         self._is_mixed = getattr(agent, "mode", None) == SAMPLE and hasattr(agent, "probabilities")
 
-    def asked(self, rows: Observations, masks: Masks, states: StateArray, game: Solvable) -> npt.NDArray[Any]:
+    def __call__(
+        self, rows: Observations, masks: Masks, states: StateArray, game: Solvable
+    ) -> npt.NDArray[Any]:
         """Return the probabilities of the agent's actions.
 
         Raises:
             AgentError: the agent raised, or did not return an action for each row.
         """
         try:
-            return self(rows, masks, states)
+            return self._probabilities(rows, masks, states)
         except MilleBornesError:
             raise
         except Exception as error:
@@ -153,7 +155,7 @@ class _AgentFunction:
                 f"{game.name}: {sentence(error)}; correct the agent"
             ) from error
 
-    def __call__(self, rows: Observations, masks: Masks, states: StateArray) -> npt.NDArray[Any]:
+    def _probabilities(self, rows: Observations, masks: Masks, states: StateArray) -> npt.NDArray[Any]:
         if self._is_mixed:
             mixed: Any = self._agent
             result: npt.NDArray[Any] = mixed.probabilities(rows, masks)
