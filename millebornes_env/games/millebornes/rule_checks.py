@@ -52,8 +52,8 @@ PROBLEMS: Final = (
     "hand_limit is {hand_limit}: {players} hands of it need {dealt} cards, and the deck of {size} must leave "
     "some to draw",
     "max_200 is {max_200}: the deck holds {copies_of_200} of them",
-    "no team can ever move: start_needs_roll is 1 (yes), and the deck has neither a Roll (copies_of_roll) nor "
-    "another card that starts a car by these rules",
+    "no team can ever move: start_needs_roll is 1 (yes), and the deck has neither a Roll (copies_of_roll) "
+    "nor another card that starts a car by these rules",
     "target is {target} km: it must be a multiple of 25, at most {longest_trip}",
     "target is {target} km: no distance cards of this deck add up to it ({distance_cards})",
     "extended_target is {extended_target} km: it must be a multiple of 25, at most {longest_trip}",
