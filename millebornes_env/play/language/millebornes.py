@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Final
 
 from millebornes_env.engine.numba.compiling import plain
@@ -28,6 +29,7 @@ from millebornes_env.games.millebornes.cards import (
     is_hazard,
     safety_against,
 )
+from millebornes_env.games.millebornes.coup_fourre import close_claim
 from millebornes_env.games.millebornes.motion import is_cured_by_safety, is_limited, is_moving
 from millebornes_env.games.millebornes.rule_checks import validated
 from millebornes_env.games.millebornes.rules import Rules, rules_record
@@ -38,6 +40,7 @@ from millebornes_env.games.millebornes.state import (
     EXTENSION,
     NO_TEAM,
     PHASE_NAMES,
+    PLAY,
     ROUND_OVER,
     State,
     new_states,
@@ -149,7 +152,13 @@ def reason_against(view: dict[str, Any], action: int) -> str:
 
 
 def table(state: State, rules: Rules, seat: int) -> dict[str, Any]:
-    """Return the game as the seat sees it, with seats as offsets to its left and cards by name."""
+    """Return the game as the seat sees it, with seats as offsets to its left and cards by name.
+
+    That a seat is asked to parry a hazard would reveal its safety: until it has answered, the others see the
+    table before the hazard.
+    """
+    if int(state.phase) == CLAIM and int(state.seat) != seat:
+        state = _before_hazard(state)
     names, phase = Names(rules.players, rules.teams), int(state.phase)
     own = seat % rules.teams
     caller = int(state.extension_team)
@@ -172,6 +181,16 @@ def table(state: State, rules: Rules, seat: int) -> dict[str, Any]:
         "discard_pile": _counted(state.discard_pile),
         "pending": _pending(state, rules, seat, names),
     }
+
+
+def _before_hazard(state: State) -> State:
+    """Return the state before the hazard that waits for an answer was laid."""
+    before: State = copy(state)
+    before.hand[state.attacker, state.pending_hazard] += 1
+    before.hand_count[state.attacker] += 1
+    before.seat, before.phase = state.attacker, PLAY
+    plain(close_claim)(before)
+    return before
 
 
 def _counted(counts: Any) -> dict[str, int]:
@@ -301,8 +320,6 @@ def _question(seen: dict[str, Any], rules: Rules, names: Names) -> str:
         pending = seen["pending"]
         event = sentence_case(f"{pending['by']} laid {pending['hazard']} against {pending['against']}.")
         safety = CARD_NAMES[safety_against(CARD_NAMES.index(pending["hazard"]))]
-        if seen["place"]:
-            return f"{event} {sentence_case(who)} may claim a coup fourré with {safety}."
         return f"{event} You hold {safety}: claim a coup fourré, or pass?"
     if seen["decision"] == PHASE_NAMES[EXTENSION]:
         if seen["place"]:

@@ -61,7 +61,8 @@ class Words(Protocol):
     def table(self, state: Any, rules: Any, seat: int, /) -> dict[str, Any]:
         """Return the game as the seat sees it, in JSON values: with offsets, and nothing hidden.
 
-        The entry `place` is the offset of the seat to act (None: no seat).
+        The entry `place` is the offset of the seat to act (None: no seat). If the decision of another seat
+        must be hidden, the table is that before the last play, with the seat that made it in `place`.
         """
 
     def table_text(self, view: View, /) -> str:
@@ -166,7 +167,8 @@ def see(
     _check_episode(kind, rulebook)
     plays = getattr(situation, "plays", ()) if history is None else history
     names = words.move_names(rules)
-    legal = _legal(rulebook, situation.state, rules) if table["place"] == 0 else []
+    is_earlier = table["place"] not in (None, (int(state.seat) - viewer) % rules.players)
+    legal = _legal(rulebook, situation.state, rules) if table["place"] == 0 and not is_earlier else []
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -175,7 +177,7 @@ def see(
         "episode": kind,
         "rules": {name: int(value) for name, value in rules._asdict().items()},
         "table": table,
-        "history": _lines(words, rules, viewer, plays),
+        "history": _lines(words, rules, viewer, plays, hides_last=is_earlier),
         "moves": {str(action): names[action] for action in legal},
     }
 
@@ -194,7 +196,9 @@ def _legal(rulebook: Rulebook, states: StateArray, rules: Any) -> list[int]:
     return [action for action in range(rulebook.action_count(rules, None)) if is_legal(state, record, action)]
 
 
-def _lines(words: Words, rules: Any, viewer: int, history: Iterable[tuple[int, int]]) -> list[str]:
+def _lines(
+    words: Words, rules: Any, viewer: int, history: Iterable[tuple[int, int]], *, hides_last: bool
+) -> list[str]:
     try:
         plays = [(int(seat), int(action)) for seat, action in history]
     except Exception:  # anything but pairs of numbers
@@ -205,7 +209,10 @@ def _lines(words: Words, rules: Any, viewer: int, history: Iterable[tuple[int, i
     for seat, action in plays:
         if not -1 <= seat < rules.players or not -1 <= action < count:
             raise PlayError(f"the history has an impossible play: seat {seat}, action {action}")
-    lines = (words.line_of_play(rules, (seat - viewer) % rules.players, action) for seat, action in plays)
+    shown_plays = plays[:-1] if hides_last else plays
+    lines = (
+        words.line_of_play(rules, (seat - viewer) % rules.players, action) for seat, action in shown_plays
+    )
     return [line for line in lines if line is not None]
 
 

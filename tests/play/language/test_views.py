@@ -94,6 +94,18 @@ def test_nobody_learns_that_a_hazard_was_let_stand() -> None:
     assert other == ["you: Stop against opponent", "you: Roll"]
 
 
+def test_nobody_learns_that_a_hazard_may_be_parried() -> None:
+    record = read_record(
+        "table: 3 players\nbattle 1: roll\nhand 0: 25 stop\nhand 1: right_of_way 50\nhand 2: 75\n"
+        "stream 1: 100 ...\nto act: seat 0, play\nplays:\nseat 0: stop against team 1\n"
+    )
+    before, asked = replay(record)
+    for seat in (0, 2):
+        view = see(situation_of(record, asked), record.plays, seat=seat)
+        assert view == see(situation_of(record, before), [], seat=seat) | {"moves": {}}
+        assert "coup fourré with" not in prompt(view)
+
+
 def test_names_are_counted_from_who_looks() -> None:
     env = vector_env(1, players=6)
     env.reset(seed=1)
