@@ -100,7 +100,7 @@ def _moving(rules: Rules) -> list[str]:
     lines.append("A team with a hazard on top of its battle pile is not moving.")
     if rules.roll_after_remedy:
         lines.append("On Repairs, Gasoline or Spare tire a Roll has to be laid before the team moves again.")
-        if rules.hazard_opens_pile and rules.opening_remedy_starts:
+        if rules.opening_remedy_starts:
             lines.append(
                 "But where a hazard began the battle pile, the remedy on it is enough: the team moves."
             )
@@ -128,8 +128,9 @@ def _hazards(rules: Rules) -> list[str]:
     if rules.hazard_opens_pile:
         lines.append("They can be laid on an empty battle pile, too.")
     if rules.attack_needs_roll:
+        without = "a card other than a Roll" if rules.hazard_opens_pile else "no Roll"
         lines.append(
-            "But not against a team that moves with no Roll on top of its battle pile and no Right of way."
+            f"But not against a team that moves with {without} on top of its battle pile and no Right of way."
         )
     lines.append("Speed limit can be laid against any team that is under none, moving or not.")
     if rules.one_hazard_at_a_time:
@@ -203,15 +204,15 @@ def _extension(rules: Rules) -> list[str]:
 
 def _empty_pile(rules: Rules) -> list[str]:
     """Describe play with an empty draw pile (`ending.next_seat`, `turn.play_again`)."""
-    if rules.when_pile_is_empty == END_AFTER_TURN:
+    ends = rules.when_pile_is_empty == END_AFTER_TURN
+    plays_on_if_extended = bool(ends and rules.extended_target and rules.play_out_after_extension)
+    if ends:
         lines = ["The round ends with the turn in which the last card was drawn."]
-        if rules.extended_target and rules.play_out_after_extension:
-            lines.append("But in a trip that was extended, all play on with the cards in their hands.")
     else:
         lines = ["When no card is left to draw, all play on with the cards in their hands."]
-    if rules.when_pile_is_empty != END_AFTER_TURN or (
-        rules.extended_target and rules.play_out_after_extension
-    ):
+    if plays_on_if_extended:
+        lines.append("But in a trip that was extended, all play on with the cards in their hands.")
+    if not ends or plays_on_if_extended:
         lines.append("A player without cards is skipped; the round ends when no player has cards left.")
     if rules.end_when_stuck:
         lines.append(
@@ -221,9 +222,10 @@ def _empty_pile(rules: Rules) -> list[str]:
         lines.append("A safety laid with the draw pile empty gives no further play.")
     if not rules.replay_after_claim_when_empty:
         after = "the responder" if rules.turn_follows_claim_when_empty else "the player who laid the hazard"
-        lines.append(
-            f"A coup fourré with the draw pile empty gives no play: play continues to the left of {after}."
-        )
+        where = "in a trip that was extended, " if plays_on_if_extended else ""
+        goes_on = f": {where}play continues to the left of {after}"
+        is_over = ends and not plays_on_if_extended
+        lines.append(f"A coup fourré with the draw pile empty gives no play{'' if is_over else goes_on}.")
     return lines
 
 

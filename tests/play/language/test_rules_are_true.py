@@ -7,6 +7,8 @@ from typing import NamedTuple
 from millebornes_env import edition, editions
 from millebornes_env.errors import NotationError
 from millebornes_env.games.millebornes.editions import Edition
+from millebornes_env.games.millebornes.state import ROUND_OVER
+from millebornes_env.notation import read_record, replay
 from millebornes_env.play.language.millebornes_rules import rules_text
 from tests.each import each
 from tests.support import Position
@@ -19,11 +21,14 @@ FLIPPED = (
 
 
 def sheets() -> list[Edition]:
-    """All editions, and two that differ much with one rule of those above the other way."""
+    """All editions, and two that differ much with one rule of those above the other way, or several."""
     result = [edition(name) for name in editions()]
     for sheet in (edition("parker"), edition("dujardin")):
         result += [sheet.replace(**{field: 1 - getattr(sheet.table(2), field)}) for field in FLIPPED]
         result.append(sheet.replace(hazard_opens_pile=1, roll_after_remedy=1, opening_remedy_starts=1))
+    parker = edition("parker")
+    result.append(parker.replace(any_safety_starts=1, opening_remedy_starts=1))
+    result.append(parker.replace(start_needs_roll=0, attack_needs_roll=1))
     return result
 
 
@@ -76,7 +81,7 @@ CLAIMS = (
         ("battle 0: repairs (opened by a hazard)", "covered 0: accident", "hand 0: 25 stop"),
         "play 25",
         True,
-        needs=("They can be laid on an empty battle pile, too.", "Spare tire a Roll has to be laid"),
+        needs=("Spare tire a Roll has to be laid",),
     ),
     Claim(
         "A team with a hazard on top of its battle pile is not moving.",
@@ -118,6 +123,13 @@ CLAIMS = (
     ),
     Claim(
         "But not against a team that moves with no Roll on top",
+        ("hand 0: stop 25",),
+        "play stop",
+        False,
+        needs=("A team with an empty battle pile is moving.",),
+    ),
+    Claim(
+        "But not against a team that moves with",
         ("battle 1: repairs", "hand 0: stop 25"),
         "play stop",
         False,
@@ -175,3 +187,18 @@ def test_a_claim_holds_where_it_is_made_and_only_there(claim: Claim) -> None:
         assert result == (claim.is_allowed == stands), (
             f"{sheet.label}: {claim.sentence!r} stands there: {stands}"
         )
+
+
+def test_play_goes_on_after_a_coup_fourre_with_the_pile_empty_where_the_rules_say_so() -> None:
+    for name in editions():
+        for label in (name, f"{name}+replay_after_claim_when_empty=0"):
+            record = read_record(
+                f"edition: {label}\nbattle 1: roll\nstream 0: none\nstream 1: none\nhand 0: stop 25\n"
+                "hand 1: right_of_way 50 75\ndiscard pile: ...\nto act: seat 0, play\n"
+                "plays:\nseat 0: stop against team 1\nseat 1: claim\n"
+            )
+            *_, end = replay(record)
+            text = rules_text(record.position.rules, "round")
+            _, is_told, after = text.partition("A coup fourré with the draw pile empty gives no play")
+            goes_on = after.startswith(": play continues") or not is_told
+            assert goes_on == (int(end["phase"][0]) != ROUND_OVER), label
