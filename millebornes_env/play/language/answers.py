@@ -13,7 +13,7 @@ from typing import Any, Final
 from millebornes_env._util.texts import shortened
 from millebornes_env.errors import PlayError, shown
 from millebornes_env.games.registry import game as find_game
-from millebornes_env.play.language.json_answers import NO_OBJECT, Detail, Move, find_move
+from millebornes_env.play.language.json_answers import DISCARD, KEYS, NO_OBJECT, Detail, Move, find_move
 from millebornes_env.play.language.reasoning import after_reasoning
 from millebornes_env.play.language.views import View, Words, checked_view, words_of
 
@@ -127,7 +127,11 @@ class _Names:
     def meant_by(self, move: str, details: Sequence[Detail]) -> tuple[list[int], Detail | None]:
         """Find the actions that a move may mean, or the detail that contradicts the move."""
         own = [detail for detail in details if _is_own(detail)]
-        relevant = [detail for detail in details if not (detail in own or self._is_nothing(detail.text))]
+        relevant = [
+            _with_discard(detail)
+            for detail in details
+            if not (detail in own or self._is_nothing(detail.text))
+        ]
         result = self._meant_with(move, relevant)
         bare = self._of_key(self._key(move)) if relevant and not result else []
         if bare:
@@ -137,9 +141,13 @@ class _Names:
         return fitting, own[0] if result and not fitting else None
 
     def _meant_with(self, move: str, details: Sequence[Detail]) -> list[int]:
-        """Find the actions named by the move and some of its details that agree with all others."""
+        """Find the actions named by the move and some of its details that agree with all others.
+
+        Those of other keys that may hold the whole move have to agree.
+        """
         result: set[int] = set()
-        for used in itertools.product((False, True), repeat=len(details)):
+        may_be_used = [(False,) if detail.key in (DISCARD, *KEYS) else (False, True) for detail in details]
+        for used in itertools.product(*may_be_used):
             texts = [detail.text for detail, is_used in zip(details, used, strict=True) if is_used]
             others = [detail.text for detail, is_used in zip(details, used, strict=True) if not is_used]
             for text in _orders(move, texts):
@@ -156,7 +164,9 @@ class _Names:
         return "against" in self._normal(self._names[action])
 
     def _agrees(self, action: int, detail: str) -> bool:
-        """Return True if a detail agrees with the name of the action."""
+        """Return True if a detail is a name of the action, or a part of its first name."""
+        if action in self._actions.get(self._key(detail), ()):
+            return True
         said, name = self._normal(detail), self._normal(self._names[action])
         return bool(said) and any(
             name[start : start + len(said)] == said for start in range(len(name) - len(said) + 1)
@@ -209,7 +219,15 @@ def _is_made_of(detail: str, words: str) -> bool:
 
 def _is_own(detail: Detail) -> bool:
     """Return True if a detail names the answering player: "self", "own team", "seat 0"."""
-    return detail.key != "card" and detail.text[0] not in "[{(" and _is_made_of(detail.text, _OWN)
+    return (
+        detail.key not in ("card", *KEYS) and detail.text[0] not in "[{(" and _is_made_of(detail.text, _OWN)
+    )
+
+
+def _with_discard(detail: Detail) -> Detail:
+    """Return a detail of the key "discard" with this word before the card."""
+    is_short = detail.key == DISCARD and not detail.text.startswith(DISCARD)
+    return detail._replace(text=f"{DISCARD} {detail.text}") if is_short else detail
 
 
 def _orders(move: str, details: Sequence[str]) -> Iterable[str]:

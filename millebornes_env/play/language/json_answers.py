@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 KEYS: Final = ("move", "action", "answer", "play")
-"""Keys that may hold the move; the first that is present counts."""
+"""Keys that may hold the move; the first that is present counts, and the others may not contradict it."""
 
-DETAILS: Final = ("card", "target", "against", "opponent", "team")
+DISCARD: Final = "discard"
+DETAILS: Final = ("card", "target", "against", "opponent", "team", DISCARD)
 """Keys that may hold a part of the move: {"move": "discard", "card": "Roll"}."""
 
 _LONGEST: Final = 4_000  # characters of an object that holds a move
@@ -33,7 +34,7 @@ _OPENING: Final = re.compile(r"\{\s*(?:[\"']|$)")
 
 
 class Detail(NamedTuple):
-    """A detail of the move besides its name: a key of `DETAILS`, and the text."""
+    """A detail of the move besides its name: a key of `DETAILS`, or a further one of `KEYS`, and the text."""
 
     key: str
     text: str
@@ -173,8 +174,14 @@ def _move_in(read: dict[Any, Any]) -> Move:
         inner = [value for value in by_key.values() if isinstance(value, dict)]
         return _move_in(inner[0]) if len(inner) == 1 else Move(None, (), NO_OBJECT)
     value = by_key[name]
+    details = tuple(
+        Detail(key, text)
+        for key in (*KEYS, *DETAILS)
+        if key in by_key and key != name and (text := _text_of_detail(key, by_key[key]))
+    )
     if isinstance(value, dict):
-        return _move_in(value)
+        within = _move_in(value)
+        return within._replace(details=(*within.details, *details))
     if isinstance(value, list):
         if len(value) != 1:
             return Move(None, (), f"its {name!r} is a list of {len(value)}: name one move")
@@ -182,14 +189,15 @@ def _move_in(read: dict[Any, Any]) -> Move:
     text = _text_of(value)
     if text is None or not text.strip():
         return Move(None, (), f"its {name!r} names no move")
-    details = ((key, _text_of_detail(by_key[key])) for key in DETAILS if key in by_key)
-    return Move(" ".join(text.split()), tuple(Detail(key, said) for key, said in details if said))
+    return Move(" ".join(text.split()), details)
 
 
-def _text_of_detail(value: object) -> str | None:
+def _text_of_detail(key: str, value: object) -> str | None:
     """Return the text of a detail; a list with one item counts as the item."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
+    if key == DISCARD and value is True:
+        return DISCARD
     return str(value) if isinstance(value, (list, dict, tuple, set)) and value else _text_of(value)
 
 

@@ -205,6 +205,27 @@ def test_a_detail_that_contradicts_the_move_is_named() -> None:
     assert parse('{"move": "stop", "target": "none"}', SEVERAL).action is None
 
 
+def test_a_second_key_with_a_move_must_agree() -> None:
+    for text in (
+        '{"action": "discard", "move": "25 km"}',
+        '{"move": "25 km", "play": "100 km"}',
+        '{"move": {"move": "25 km"}, "answer": "100 km"}',
+        '{"move": "25 km", "discard": "25 km"}',
+        '{"move": {"move": "25", "discard": true}}',
+        '{"move": "25 km", "action": 0}',
+    ):
+        answer = parse(text, VIEW)
+        assert answer.action is None, text
+        assert "contradicts its move" in answer.reason
+    for text, move in (
+        ('{"action": "play", "move": "25 km", "answer": "25"}', "25 km"),
+        ('{"action": "discard", "move": "discard", "card": "Roll", "discard": true}', "discard Roll"),
+        ('{"action": "stop", "move": "Stop against opponent", "discard": false}', "Stop against opponent"),
+        ('{"move": "25 km", "discard": "none"}', "25 km"),
+    ):
+        assert parse(text, VIEW).move == move, text
+
+
 def test_a_hazard_names_its_target_where_there_are_several() -> None:
     assert parse('{"move": "stop"}', SEVERAL).action is None
     assert parse('{"move": "stop on an opponent"}', SEVERAL).action is None
