@@ -9,6 +9,8 @@ import pytest
 
 from millebornes_env.notation import replay, write_record
 from millebornes_env.play.study import read_study
+from millebornes_env.play.study.design import open_study
+from millebornes_env.play.study.session import Session
 from tests.play.page.test_page import Opened, Pictured, play_once, play_to_the_end, settled, until, violations
 from tests.play.study.served import Served, served
 
@@ -73,6 +75,33 @@ def test_the_next_game_what_is_off_and_a_page_that_is_opened_anew(opened: Opened
         assert page.locator("#hand .card").evaluate_all("all => all.map((one) => one.dataset.card)") == hand
         assert page.locator("#log li").count() == plays
         assert play_once(page)
+
+
+def play_a_round_of_two(folder: Path) -> None:
+    """Begin a study of two people at a table, who play the first round of a match."""
+    design = {"edition": "mini7-v0", "seats": (0, 1), "episode": "match"}
+    session = Session(open_study(folder, design, 2, 1), 0)
+    for seat in (0, 1):
+        session.begin(seat, 0)
+    while True:
+        for seat in (0, 1):
+            news = session.news(seat)
+            if news and news["steps"][-1]["over"]:
+                return
+            if news and news["decision"] is not None:
+                session.play(seat, news["decision"], news["steps"][-1]["legal"][0]["action"], 0)
+
+
+def test_both_of_two_people_press_for_the_next_round(opened: Opened, tmp_path: Path) -> None:
+    play_a_round_of_two(tmp_path / "study")
+    with served(tmp_path / "study", participants=2) as place:
+        pages = [opened_by(opened, place, number) for number in (0, 1)]
+        for page in pages:
+            page.click("text=Deal the next round")
+            page.wait_for_selector("#hand .card")
+            assert not page.locator("dialog[open]").count()
+        to_act = next(page for page in pages if "Your turn" in page.inner_text("#status"))
+        assert play_once(to_act)
 
 
 def test_a_page_goes_on_after_the_server_was_stopped(opened: Opened, tmp_path: Path) -> None:

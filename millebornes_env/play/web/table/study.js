@@ -94,9 +94,15 @@ export class StudyPlay extends Play {
     find("dialog-title").after(make("p", {}, make("strong", { text: words })));
   }
 
+  /** Have the next round dealt, unless another participant of the table has had it dealt already. */
   async nextRound() {
     close();
-    await this.link.ask("next_round");
+    const { link } = this;
+    if (!link.steps.length) {
+      await link.ask("next_round").catch((error) => {
+        if (!link.steps.length) throw error; // both asked at once
+      });
+    }
     await this.dealt();
   }
 
