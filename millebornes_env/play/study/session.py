@@ -339,11 +339,9 @@ def _shown(design: Design) -> dict[str, Any]:
     """Return the data that all participants share: cards, edition, rules."""
     table, name = new_table(design), find_edition(design.edition).name
     result = table.catalogue()
-    # Positions have the sheet's name, and so must the catalogue, also for a sheet named by its path.
-    sheets = [one | {"name": name} for one in result["editions"] if one["name"] in (name, design.edition)]
     catalogue = {
         "version": result["version"],
-        "editions": sheets[-1:],
+        "editions": [one for one in result["editions"] if one["name"] == name],
         "agents": [],
         "cards": result["cards"],
     }

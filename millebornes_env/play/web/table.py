@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace as dataclass_replace
@@ -103,6 +104,7 @@ _KINDS: Final = {
     FINISH: "finish",
     NEXT_ROUND: "next_round",
 }
+_EDITION_LINE: Final = re.compile(r"^\s*edition\s*:\s*(.*?)\s*$", re.IGNORECASE | re.MULTILINE)
 _DEAL_WORDS: Final = "deal the next round"
 _MOST_SEED: Final = 2**64 - 1
 
@@ -121,6 +123,13 @@ class CardTable:
                 here may the agent be any that `agents.load` accepts.
         """
         self._usual = dict(usual or {})
+        self._own_path = ""
+        given = self._usual.get("edition")
+        if given is not None:  # from here on by its label, as in positions: pages know no paths
+            sheet = find_edition(given)
+            self._usual["edition"] = sheet.label
+            if sheet.name not in (*editions(), *mini_decks()):
+                self._own_path = split_label(str(given))[0]
         self._game: PlayedGame | None = None
         self._env: VectorEnv | None = None
         self._agents: dict[str, Agent] = {}
@@ -153,7 +162,7 @@ class CardTable:
             "version": __version__,
             "editions": [
                 edition_entry(name)
-                for name in (*([self._own_edition] if self._own_edition else []), *editions(), *mini_decks())
+                for name in (*([self._own_path] if self._own_path else []), *editions(), *mini_decks())
             ],
             "agents": [*self._own_agent(), *agent_entries()],
             "cards": [card_entry(card) for card in range(NUM_CARD_TYPES)],
@@ -187,21 +196,18 @@ class CardTable:
         given: object = name
         stem = given.partition("+")[0] if isinstance(given, str) else ""
         known = (*editions(None), *mini_decks())
-        is_shipped = stem in known or newest_version(stem, known) is not None
-        own = self._own_edition
-        is_own = own is not None and isinstance(given, str) and (given == own or given.startswith(f"{own}+"))
-        if not is_shipped and not is_own:
+        own = self._own_named(given)
+        if own is None and stem not in known and newest_version(stem, known) is None:
             known = (*editions(), *mini_decks())
             raise PlayError(f"there is no edition {shown(name)}; they are {', '.join(known)}")
-        return shown_here(find_edition(name))
+        return shown_here(find_edition(own or name))
 
-    @property
-    def _own_edition(self) -> str | None:
-        """The edition of the command line if it is a file, else None."""
-        own = self._usual.get("edition")
-        if own is None or split_label(str(own))[0] in (*editions(), *mini_decks()):
-            return None
-        return str(own)
+    def _own_named(self, label: object) -> str | None:
+        """Return the path, with the label's overrides, of the command line's sheet; None for other sheets."""
+        path = self._own_path
+        stems = (path, find_edition(path).name) if path and isinstance(label, str) else ()
+        rests = [str(label)[len(stem) :] for stem in stems if f"{label}+".startswith(f"{stem}+")]
+        return path + rests[0] if rests else None
 
     # The game ----------------------------------------------------------------------------------------------
 
@@ -241,10 +247,12 @@ class CardTable:
             raise PlayError(f"a position or a record is text; got {shown(text)}")
         if episode not in (None, "round", "match"):
             raise PlayError(f"an episode is a round or a match; got {shown(episode)}")
+        named_edition = _EDITION_LINE.search(text)
+        own = self._own_named(named_edition[1] if named_edition else self._usual.get("edition"))
         self._set_game(
             PlayedGame.of_text(
                 text,
-                edition=str(self._usual.get("edition") or DEFAULT_EDITION),
+                edition=own or str(self._usual.get("edition") or DEFAULT_EDITION),
                 is_match=None if episode is None else episode == "match",
             )
         )
@@ -453,8 +461,8 @@ def edition_entry(name: str) -> dict[str, Any]:
     """Describe an edition: its words and its tables."""
     sheet = find_edition(name)
     tables = [{"players": players, "teams": teams} for players, teams in sheet.tables]
-    entry = {"name": name, "title": sheet.title, "summary": sheet.summary, "tables": tables}
-    return entry | {"is_mini": name in mini_decks()}
+    entry = {"name": sheet.name, "title": sheet.title, "summary": sheet.summary, "tables": tables}
+    return entry | {"is_mini": sheet.name in mini_decks()}
 
 
 def agent_entries() -> list[dict[str, Any]]:

@@ -193,9 +193,16 @@ def test_the_edition_of_the_command_line_may_be_changed_too(tmp_path: Path) -> N
         sheet.read_text(encoding="utf-8").replace('name = "parker"', 'name = "mine"'), encoding="utf-8"
     )
     table = CardTable({"edition": str(own)})
-    assert table.catalogue()["editions"][0]["name"] == str(own)
-    table.start(f"{own}+hand_limit=5", seed=1)
+    assert table.catalogue()["editions"][0]["name"] == table.catalogue()["usual"]["edition"] == "mine"
+    edition = table.start("mine+hand_limit=5", seed=1)["edition"]
+    assert edition == "mine+hand_limit=5"
     assert min(one["hand_size"] for one in table.position()["seats"]) == 5
+    changed = [one["field"] for one in table.rules(edition, 2) if one["number"] != one["usual"]]
+    assert changed == ["hand_limit"]
+    seats = table.position("all")["seats"]
+    table.load(table.record()["text"])
+    assert table.position("all")["seats"] == seats
+    table.start(edition)
     assert "mine" not in [one["name"] for one in CardTable({"edition": "mini8"}).catalogue()["editions"]]
 
 
