@@ -34,7 +34,9 @@ REPLACED: Final = 4000
 """Closing code if the same participant has opened another page."""
 
 _NOT_OURS: Final = ("/engine/",)  # no engine with hidden cards goes to participants
-_UNWRITTEN: Final = "The study cannot save the decisions: please tell the experimenter. Nothing is lost."
+_UNWRITTEN: Final = (
+    "The study cannot save the decisions: tell the experimenter, then reload this page. Nothing is lost."
+)
 _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 

@@ -95,6 +95,11 @@ class Link {
     this.wait = Math.min(2 * this.wait, SLOWEST);
   }
 
+  /** Close the connection, which is then opened again. */
+  reopen() {
+    this.socket.close();
+  }
+
   /** Send a message and return the answer. */
   ask(type, entries = {}) {
     if (this.socket.readyState !== WebSocket.OPEN) return Promise.reject(new Error("There is no connection to the study now; reconnecting."));

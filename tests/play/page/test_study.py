@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from millebornes_env.notation import replay, write_record
 from millebornes_env.play.study import read_study
 from millebornes_env.play.study.design import open_study
+from millebornes_env.play.study.journal import Journal
 from millebornes_env.play.study.session import Session
 from tests.play.page.test_page import Opened, Pictured, play_once, play_to_the_end, settled, until, violations
 from tests.play.study.served import Served, served
@@ -116,6 +118,34 @@ def test_a_page_goes_on_after_the_server_was_stopped(opened: Opened, tmp_path: P
     with served(folder, port=port):
         until(page, "document.querySelector('#status').textContent.includes('Your turn')")
         assert play_once(page)
+
+
+def test_a_page_goes_on_after_a_line_that_could_not_be_written(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written, until_full = Journal._write, [-1]  # lines until the disk is full for one
+
+    def write(journal: Journal, content: bytes, is_last: bool) -> None:
+        until_full[0] -= 1
+        if until_full[0] == -1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written(journal, content, is_last)
+
+    with served(tmp_path / "study") as place:
+        page = opened_by(opened, place)
+        page.click("dialog >> text=Begin")
+        settled(page)
+        monkeypatch.setattr(Journal, "_write", write)
+        for lines in (0, 1):  # that of the person, that of the agent
+            until_full[0] = lines
+            assert play_once(page)
+            page.wait_for_selector("dialog[open]")
+            assert "cannot save the decisions" in page.inner_text("dialog")
+            page.keyboard.press("Escape")
+            until(page, "document.querySelector('#status').textContent.includes('reconnecting')")
+            until(page, "document.querySelector('#status').textContent.includes('Your turn')")
+        assert play_once(page)
+        settled(page)
 
 
 def test_a_link_of_nobody(opened: Opened, tmp_path: Path) -> None:

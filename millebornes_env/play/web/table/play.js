@@ -104,9 +104,15 @@ export class Play {
     try {
       await this.engine.play(action);
     } catch (error) {
-      return this.page.failed(error);
+      return this.refused(error);
     }
     await this.goOn();
+  }
+
+  /** Tell why an action was not carried out, and show the position again. */
+  async refused(error) {
+    this.page.failed(error);
+    await this.show().catch(this.page.failed);
   }
 
   roundOver() {

@@ -33,7 +33,7 @@ export class StudyPlay extends Play {
     open("Welcome to this study", ...own,
       make("p", { text: `You play ${rounds}. What you decide and how long it takes you is written down.` }),
       make("p", { class: "hint", text: "Undo, advice, links and records are off in a study. If the page is closed, open your link again: the game goes on where it was." }),
-      make("div", { class: "buttons" }, button("Begin", () => this.begin(0).catch(this.page.failed), true)));
+      make("div", { class: "buttons" }, button("Begin", () => this.begin(0).catch((error) => this.refused(error)), true)));
   }
 
   /** Say that one is ready for the next game, and wait for the cards. */
@@ -78,8 +78,8 @@ export class StudyPlay extends Play {
     const isLast = game + 1 >= welcome.games;
     const mayGoOn = this.position.legal.some((one) => one.kind === "next_round");
     showSheet(this.position, this.names, {
-      next: mayGoOn ? () => this.nextRound().catch(this.page.failed) : null,
-      again: isLast ? null : () => this.begin(game + 1).catch(this.page.failed),
+      next: mayGoOn ? () => this.nextRound().catch((error) => this.refused(error)) : null,
+      again: isLast ? null : () => this.begin(game + 1).catch((error) => this.refused(error)),
       againWords: `Go on with game ${game + 2} of ${welcome.games}`,
       review: null,
       log: this.log,
@@ -104,6 +104,12 @@ export class StudyPlay extends Play {
       });
     }
     await this.dealt();
+  }
+
+  /** Tell why nothing was played, and open the connection anew: the server then goes on where the game is. */
+  async refused(error) {
+    this.page.failed(error);
+    this.link.reopen();
   }
 
   say(text) {
