@@ -124,7 +124,8 @@ def _command(
     specs = [] if args.against is None else [named(args.against)[1]]
     table = replace(table_of(args, specs), episode=args.episode)
     is_on_terminal = args.terminal or source is not None or sink is not None
-    if not is_on_terminal and game_of(table.edition).has("play.table"):
+    has_page = game_of(table.edition).has("play.table")  # a split raises here: it is not one sheet
+    if not is_on_terminal and has_page:
         return _in_the_browser(args, table)
     if is_input_closed:
         return print_error("standard input is closed: no answers can be read")

@@ -78,7 +78,7 @@ class Design:
             episode=self.episode,
             autoreset_mode="disabled",
         )
-        game_of(env.edition).hook("play.study", "play --study")
+        game_of(self.edition).hook("play.study", "play --study")
         if not self.seats or sorted(set(self.seats)) != sorted(self.seats):
             raise PlayError(
                 f"the seats of participants must be one or more different seats; got {list(self.seats)}"

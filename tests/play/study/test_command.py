@@ -43,6 +43,7 @@ def test_options_that_make_no_sense(
         (["--games", "0"], "1 to 1000 games"),
         (["--against", "nobody"], "nobody"),
         (["--edition", "arc_en_ciel", "--players", "3"], "no table for studies"),
+        (["--edition", "variants-v1:train"], "is a split, not one sheet: add a number"),
         (["--port", "70000"], "1 to 65535"),
         (["--host", "no.such.host.example"], "cannot be used"),
         (["--host", "0.0.0.0"], "with --address"),

@@ -156,3 +156,8 @@ def test_the_usual_opponent_gives_hints_where_there_is_no_champion() -> None:
     shown, race = StringIO(), ["--edition", "arc_en_ciel", "--players", "3", "--against", "saver"]
     assert main(race, StringIO("hint\n"), shown) == 130
     assert re.search(r"bidder: .+ \(without a probability\)", shown.getvalue())
+
+
+def test_a_split_is_not_a_sheet_to_play(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--edition", "variants-v1:train"], StringIO(), StringIO()) == 2
+    assert "is a split, not one sheet: add a number" in capsys.readouterr().err
