@@ -22,11 +22,15 @@ from millebornes_env._util.versions import versions
 from millebornes_env.envs.options import USUAL
 from millebornes_env.envs.vector import vector_env
 from millebornes_env.errors import PlayError, shown
+from millebornes_env.games.registry import edition as find_edition
+from millebornes_env.games.sheets import split_label
 from millebornes_env.notation.position import game_of
 from millebornes_env.play.study.journal import FORMAT
 
 FILE: Final = "study.json"
 LINKS: Final = "links.csv"
+SHEET: Final = "sheet.toml"
+"""Copy of the rule sheet, if it is a file of the experimenter's own."""
 SESSIONS: Final = "sessions"
 """Name of the folder with a file for each session."""
 
@@ -41,7 +45,7 @@ class Design:
     """The settings that all sessions of a study share.
 
     Attributes:
-        edition: name of the rule sheet, with overrides.
+        edition: name of the rule sheet, or path of the study's copy of it, with overrides.
         players: number of seats.
         teams: number of teams; None: the sheet's default.
         episode: length of a game, "round" or "match".
@@ -191,8 +195,24 @@ def open_study(
     try_out(study.design)
     (folder / SESSIONS).mkdir(parents=True, exist_ok=True)
     os.chmod(folder, 0o700)
+    study = _with_its_sheet(study)
     _write(study)
     return study
+
+
+def edition_in(folder: Path, edition: str) -> str:
+    """Return an edition of a study, where a sheet of one's own is the copy in its folder."""
+    stem, overrides = split_label(edition)
+    return "+".join([str(folder / SHEET) if stem.endswith(".toml") else stem, *overrides])
+
+
+def _with_its_sheet(study: Study) -> Study:
+    """Copy a sheet of one's own into the folder, so that no later change of the file changes the study."""
+    edition = edition_in(study.folder, study.design.edition)
+    if edition != study.design.edition:
+        text = Path(split_label(study.design.edition)[0]).read_text(encoding="utf-8")
+        write_text_atomically(study.folder / SHEET, text)
+    return replace(study, design=replace(study.design, edition=edition))
 
 
 def intro_of(path: Path) -> str:
@@ -208,7 +228,8 @@ def intro_of(path: Path) -> str:
 def _check_same(existing: Study, options: Mapping[str, Any], seed: int | None) -> None:
     for name, wanted in options.items():
         result = getattr(existing.design, name)
-        if wanted != result:
+        is_same = find_edition(wanted) == find_edition(result) if name == "edition" else wanted == result
+        if not is_same:
             raise PlayError(
                 f"{existing.folder}: this study has {name} {shown(result)}, not {shown(wanted)}: leave the "
                 "option out to resume it, or choose another folder"
@@ -264,6 +285,7 @@ def _read(folder: Path) -> Study | None:
         raise PlayError(f"{path} is of format {shown(version)}; this version of the package reads {FORMAT}")
     try:
         design = Design(**result["design"] | {"seats": tuple(result["design"]["seats"])})
+        design = replace(design, edition=edition_in(folder, design.edition))
         participants = [Participant(**one) for one in result["participants"]]
         by_token = {one.token: one for one in participants}
         return Study(folder, str(result["study"]), design, int(result["seed"]), by_token)

@@ -13,6 +13,7 @@ from millebornes_env.engine.numba.compiling import plain
 from millebornes_env.envs.vector import VectorEnv, vector_env
 from millebornes_env.errors import JournalError, PlayError
 from millebornes_env.notation import NEXT_ROUND, Play, Record, read_record, replay
+from millebornes_env.play.study.design import SHEET
 from millebornes_env.play.study.journal import parsed
 
 _KEPT: Final = ("session", "game", "time", "participant", "agent", "ms", "server_ms", "interrupted")
@@ -26,7 +27,8 @@ class StudyGame:
     Attributes:
         session: name of the session, such as "s0001".
         game: index of the game in the session.
-        edition, players, teams, episode: the table and the length of the game.
+        edition: name of the rule sheet, or path of the study's copy of it, with overrides.
+        players, teams, episode: the table and the length of the game.
         deal: the deal as a record without plays.
         decisions: the lines of its decisions, as they are in the file.
         actions: all actions, with NEXT_ROUND between the rounds of a match.
@@ -81,11 +83,14 @@ def read_study(folder: str | Path) -> list[StudyGame]:
 def _games_of(path: Path) -> list[StudyGame]:
     games: list[StudyGame] = []
     head: dict[str, Any] = {}
+    sheet = path.parents[1] / SHEET
     for number, line in enumerate(parsed(path.read_bytes(), path), 1):
         try:
             kind = line["line"]
             if kind == "session":
                 head = {name: line[name] for name in ("session", "edition", "players", "teams", "episode")}
+                if sheet.is_file():  # a sheet of one's own, which the line has by its name
+                    head["edition"] = "+".join([str(sheet), *str(line["edition"]).split("+")[1:]])
             elif kind == "deal":
                 games.append(StudyGame(**head, game=int(line["game"]), deal=line["record"]))
             elif kind == "decision":

@@ -44,6 +44,7 @@ class Session:
         self.name = session_name(number)
         self._study, self._number, self._design = study, number, study.design
         self.participants = study.participants_of(number)
+        self._edition = find_edition(self._design.edition).label
         self._journal = Journal(study.path_of(number))
         self._table: StudyTable | None = None
         self.game = -1
@@ -231,7 +232,7 @@ class Session:
             number=sum(self._made.values()),
             seat=seat,
             **who,
-            edition=design.edition,
+            edition=self._edition,
             players=design.players,
             teams=design.teams,
             legal=[one["notation"].partition(": ")[2] for one in choices],
@@ -284,7 +285,7 @@ class Session:
                 "session",
                 format=FORMAT,
                 version=__version__,
-                edition=design.edition,
+                edition=self._edition,
                 players=design.players,
                 teams=design.teams,
                 episode=design.episode,

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from millebornes_env.errors import JournalError, PlayError
+from millebornes_env.games.millebornes.editions import Edition
 from millebornes_env.notation import read_record, replay, write_record
 from millebornes_env.play.study import journal, read_study, transitions
 from millebornes_env.play.study.journal import Journal
@@ -40,6 +41,11 @@ def play_to_the_end(session: Session) -> None:
             session.next_round(0)
         else:
             session.play(0, news["decision"], news["steps"][-1]["legal"][0]["action"], 0)
+
+
+def play_whole_game(session: Session, number: int) -> None:
+    session.begin(0, number)
+    play_to_the_end(session)
 
 
 def lines_of(session: Session) -> list[dict[str, Any]]:
@@ -104,6 +110,28 @@ def test_a_session_goes_on_where_it_was(tmp_path: Path) -> None:
     last.begin(0, 1)
     assert {one["line"] for one in lines_of(last)} >= {"decision", "result"}
     assert len(read_study(tmp_path)) == 2
+
+
+def test_a_study_keeps_a_sheet_of_ones_own(tmp_path: Path) -> None:
+    own, folder = tmp_path / "mine.toml", tmp_path / "study"
+    text = (Edition.folder / "parker.toml").read_text(encoding="utf-8")
+    own.write_text(text.replace('name = "parker"', 'name = "mine"'), encoding="utf-8")
+    edition = f"{own}+hand_limit=5"
+    play_whole_game(Session(study_of(folder, edition=edition, games=2), 0), 0)
+    study_of(folder, edition=edition)
+    own.write_text(own.read_text(encoding="utf-8").replace("max_200 = { value = 2", "max_200 = { value = 4"))
+    with pytest.raises(PlayError, match=r"this study has edition '.*study/sheet.toml.*', not '.*mine.toml"):
+        study_of(folder, edition=edition)
+    own.unlink()
+    session = Session(study_of(folder), 0)
+    assert session.welcome(0)["catalogue"]["editions"][0]["name"] == "mine"
+    play_whole_game(session, 1)
+    assert {line["edition"] for line in lines_of(session) if "edition" in line} == {"mine+hand_limit=5"}
+    for game in read_study(folder):
+        assert game.record().position.rules.max_200 == 2
+        assert game.result is not None
+        assert game.result["record"] == write_record(game.record())
+    assert len(list(transitions(folder))) > 20
 
 
 def test_a_match_is_read_back_with_the_rewards_of_its_rounds(tmp_path: Path) -> None:
