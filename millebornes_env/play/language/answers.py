@@ -15,7 +15,7 @@ from millebornes_env.errors import PlayError, shown
 from millebornes_env.games.registry import game as find_game
 from millebornes_env.play.language.json_answers import DISCARD, KEYS, NO_OBJECT, Detail, Move, find_move
 from millebornes_env.play.language.reasoning import after_reasoning
-from millebornes_env.play.language.views import View, Words, checked_view, words_of
+from millebornes_env.play.language.views import View, Words, checked_view, reading_a_view, words_of
 
 _ARROWS: Final = re.compile(r"[-=~]+>|[→⇒➔➜⟶»]")
 _FILLERS: Final = re.compile("i|ill|will|would|play|lay|use|put|down|choose|the|a|an|my|cards?|please")
@@ -43,6 +43,7 @@ class Answer:
     text: str
 
 
+@reading_a_view()
 def parse(text: str, view: View) -> Answer:
     """Parse the answer of a language model, without guessing.
 

@@ -22,7 +22,7 @@ from typing import Any
 from millebornes_env.errors import PlayError
 from millebornes_env.play.language.answers import parse, text_of
 from millebornes_env.play.language.prompts import legal_moves, prompt
-from millebornes_env.play.language.views import View
+from millebornes_env.play.language.views import View, reading_a_view
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class ParseResult:
     thoughts: str | None = None
 
 
+@reading_a_view()
 def observation(view: View, player: int, to_act: int | None = None) -> dict[str, Any]:
     """Return a player's view as an observation in Kaggle's format.
 

@@ -7,7 +7,7 @@ from typing import Final
 from millebornes_env.errors import PlayError, shown
 from millebornes_env.games.registry import game as find_game
 from millebornes_env.play.language.answers import Answer
-from millebornes_env.play.language.views import View, checked_view, words_of
+from millebornes_env.play.language.views import View, checked_view, reading_a_view, words_of
 
 _LAST: Final = 500
 """Number of characters quoted from the end of an unreadable answer, where the decision usually is."""
@@ -31,6 +31,7 @@ def legal_moves(view: View) -> dict[int, str]:
     return {int(action): str(name) for action, name in checked_view(view)["moves"].items()}
 
 
+@reading_a_view()
 def prompt(view: View, *, list_moves: bool = True, previous: Answer | None = None) -> str:
     """Return the prompt, with everything that a language model needs to choose a move.
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
 from millebornes_env.engine.numba.compiling import for_kernels, plain
 from millebornes_env.engine.rulebook import Rulebook, StateArray, TableRules
-from millebornes_env.errors import GameError, PlayError, shown
+from millebornes_env.errors import GameError, MilleBornesError, PlayError, shown
 from millebornes_env.games.registry import Game
 from millebornes_env.games.registry import game as find_game
 from millebornes_env.notation import Position
@@ -236,7 +237,31 @@ def checked_view(view: object) -> View:
     except GameError as error:
         raise PlayError(f"view['game'] is {shown(view['game'])}: {error}") from None
     _check_episode(view["episode"], game.module())
+    _check_lines(view)
     return view
+
+
+def _check_lines(view: View) -> None:
+    if not all(isinstance(line, str) for line in view["history"]):
+        raise PlayError("view['history'] has a line that is not text")
+    for action, name in view["moves"].items():
+        if not (str(action).isdecimal() and isinstance(name, str)):
+            entry = f"{shown(action)}: {shown(name)}"
+            raise PlayError(f"view['moves'] has {entry}; it must be the id of an action and its name")
+
+
+@contextmanager
+def reading_a_view() -> Iterator[None]:
+    """Raise PlayError where the words of a game cannot read the table of a view."""
+    try:
+        yield
+    except MilleBornesError:
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise PlayError(
+            f"view['table'] cannot be read ({type(error).__name__}: {error}); a view must come from "
+            "play.language.see"
+        ) from error
 
 
 def _check_episode(episode: object, rulebook: Rulebook) -> None:

@@ -172,6 +172,14 @@ def test_a_damaged_view_is_refused() -> None:
         ),
         ("rules", view["rules"] | {"teams": 3}, "view['rules'] makes no game: 2 players in 3 teams"),
         ("rules", {"players": 2}, "view['rules'] makes no game: "),
+        ("history", [1], "view['history'] has a line that is not text"),
+        ("moves", {"19": None}, "view['moves'] has '19': None"),
+        ("moves", {"x": "25 km"}, "view['moves'] has 'x': '25 km'"),
+        ("table", {"hand": {}}, "view['table'] cannot be read (KeyError: 'round')"),
+        *(
+            ("table", view["table"] | {name: value}, "view['table'] cannot be read")
+            for name, value in (("hand", None), ("teams", [{}]))
+        ),
         ("history", "x", "view['history'] is 'x'; it must be a list"),
         ("moves", None, "view['moves'] is None; it must be a dict"),
         ("game", "chess", "view['game'] is 'chess'"),
@@ -180,6 +188,9 @@ def test_a_damaged_view_is_refused() -> None:
         with pytest.raises(PlayError) as error:
             prompt({**view, name: value})
         assert message in str(error.value)
+    for name, value in (("trip", "x"), ("decision", None)):
+        with pytest.raises(PlayError, match=r"view\['table'\] cannot be read"):
+            parse('{"move": "200 km"}', {**view, "table": view["table"] | {name: value}})
     with pytest.raises(PlayError, match="previous is 'no'; it must be an Answer"):
         prompt(view, previous="no")  # type: ignore[arg-type]
 
