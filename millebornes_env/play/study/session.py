@@ -55,7 +55,7 @@ class Session:
         self._made: Counter[int] = Counter()  # decisions in this game, by seat
         self._asked_at: float | None = None
         self._visits = 0  # since the last play
-        self._interrupted = set(self.participants)  # seats whose page was reopened during this decision
+        self._interrupted: set[int | None] = set()  # seats whose page was reopened during this decision
         self._restore()
 
     # Messages to a seat ------------------------------------------------------------------------------------
@@ -65,8 +65,9 @@ class Session:
         self._go_on()
         design = self._design
         self._sent[seat] = 0
-        self._interrupted.add(seat)
         if self._table is not None:
+            if self._table.to_act == seat and self._asked_at is not None:
+                self._interrupted.add(seat)
             self._steps[seat] = [self._table.view_of(seat)]
         return {
             "type": "welcome",
@@ -303,7 +304,7 @@ class Session:
                     f"{self._journal.path}: line {number} does not follow from the lines before ({error}); "
                     "move the file away to start its session again"
                 ) from None
-        self._interrupted = set(self.participants)
+        self._interrupted = set() if self._table is None else {self._table.to_act}
         self._go_on()
 
     def _read(self, line: dict[str, Any]) -> None:

@@ -95,6 +95,26 @@ def test_the_time_that_a_person_took(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert last["interrupted"], "the page was opened anew during this decision"
 
 
+def test_only_the_decision_that_a_reload_interrupts_is_marked(tmp_path: Path) -> None:
+    study = study_of(tmp_path, 2, seats=(0, 1))
+    session = Session(study, 0)
+    for seat in (0, 1):
+        session.begin(seat, 0)
+    news = {seat: session.news(seat) for seat in (0, 1)}
+    first = next(seat for seat, told in news.items() if told and told["decision"] is not None)
+    session.welcome(1 - first)  # while the other one decides
+    session.play(first, 0, news[first]["steps"][-1]["legal"][-1]["action"], 0)  # type: ignore[index]
+    told = session.news(1 - first)
+    assert told is not None
+    again = Session(study, 0)  # the server was stopped during the second decision
+    for one in (session, again):
+        one.welcome(first)
+    session.play(1 - first, 0, told["steps"][-1]["legal"][-1]["action"], 0)
+    assert [one["interrupted"] for one in lines_of(session) if one["line"] == "decision"] == [False, False]
+    decide(again, 1 - first)
+    assert lines_of(again)[-1]["interrupted"]
+
+
 def test_a_session_goes_on_where_it_was(tmp_path: Path) -> None:
     study = study_of(tmp_path, games=2)
     session = Session(study, 0)
