@@ -136,13 +136,17 @@ def _in_the_browser(args: Args, table: TableSpec) -> int:
     """Serve the page until Ctrl-C."""
     try:
         from millebornes_env.play.web.server import TableServer  # noqa: PLC0415 - of the extra `arena`
+        from millebornes_env.play.web.table import refuse_person  # noqa: PLC0415 - likewise
     except ModuleNotFoundError as error:
         what = "the table in the browser (--terminal plays without it)"
         raise MissingExtraError.of(what, error, "arena") from None
 
     env = table.env(seed=args.seed)  # invalid options raise here, and not on the page
-    if args.against is not None and sees_hidden_cards(agents.load(named(args.against)[1], env, 0)):
-        print(f"note: {args.against} sees hidden cards")
+    if args.against is not None:
+        against = agents.load(named(args.against)[1], env, 0)
+        refuse_person(against, args.against)
+        if sees_hidden_cards(against):
+            print(f"note: {args.against} sees hidden cards")
     typed = {name: getattr(args, name) for name in _ON_THE_PAGE}
     shown = {
         **typed,

@@ -271,7 +271,7 @@ def table_text(view: dict[str, Any]) -> str:
     names = Names(rules.players, rules.teams)
     lines = [f"Round {seen['round']}. The trip is {seen['trip']} km long{_extended(seen)}."]
     for team in seen["teams"]:
-        lines += _team_lines(team, rules, view["episode"])
+        lines += _team_lines(team, rules, _points_words(view, rules))
     lines.append(f"Cards left to draw: {seen['draw_pile']}.")
     others = ", ".join(f"{name} {count}" for name, count in seen["cards_in_hands"].items())
     lines.append(f"Cards in the other hands: {others}.")
@@ -292,7 +292,14 @@ def _listed(counts: dict[str, int]) -> str:
     return ", ".join(listed) or "no cards"
 
 
-def _team_lines(team: dict[str, Any], rules: Rules, episode: str) -> list[str]:
+def _points_words(view: dict[str, Any], rules: Rules) -> str:
+    """Return the words before a team's points; "" where the table does not count them."""
+    if view["episode"] != "match" or not rules.count_points:
+        return ""
+    return "Points" if view["table"]["decision"] == PHASE_NAMES[ROUND_OVER] else "Points before this round"
+
+
+def _team_lines(team: dict[str, Any], rules: Rules, points_words: str) -> list[str]:
     top = team["battle_pile"]
     battle = "empty" if top is None else top + (" (cancelled by a safety)" if team["cancelled"] else "")
     if team["under_it"] is not None:
@@ -302,9 +309,7 @@ def _team_lines(team: dict[str, Any], rules: Rules, episode: str) -> list[str]:
     safeties = (
         name + (" (coup fourré)" if name in team["coups_fourres"] else "") for name in team["safeties"]
     )
-    points = (
-        f" Points before this round: {team['points']}." if episode == "match" and rules.count_points else ""
-    )
+    points = f" {points_words}: {team['points']}." if points_words else ""
     return [
         f"{team['name']}: {team['km']} km ({_listed(team['distances'])}).{points}",
         f"  battle pile: {battle}; {'moving' if team['moving'] else 'not moving'}; "

@@ -96,6 +96,8 @@ def listening(host: str, port: int) -> socket.socket:
     wanted = port or USUAL_PORT
     try:
         return _bound(host, wanted)
+    except UnicodeError:  # of a name that no computer can have
+        raise PlayError(f"--host is the name or the address of a computer; got {host!r}") from None
     except OSError as error:
         raise PlayError(
             f"port {wanted} of {host} cannot be used ({error.strerror}): choose another with --port"

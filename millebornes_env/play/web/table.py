@@ -396,10 +396,18 @@ class CardTable:
             raise PlayError(f"there is no agent {shown(name)}; they are {', '.join(sorted(known))}")
         if name not in self._agents:
             assert self._env is not None
-            self._agents[name] = agents.load(
-                named(name)[1], self._env, int(np.random.default_rng().integers(2**32))
-            )
+            agent = agents.load(named(name)[1], self._env, int(np.random.default_rng().integers(2**32)))
+            refuse_person(agent, name)
+            self._agents[name] = agent
         return self._agents[name]
+
+
+def refuse_person(agent: Agent, name: str) -> None:
+    """Raise PlayError if the agent asks a person at the terminal."""
+    if getattr(agent, "is_person", False):
+        raise PlayError(
+            f"{name!r} asks a person at the server's terminal, not on the page: choose another agent"
+        )
 
 
 # Words -----------------------------------------------------------------------------------------------------

@@ -219,6 +219,13 @@ def test_a_match_shows_the_points() -> None:
     env, history = played("parker", 2, 2, seed=1, plays=3)
     assert "Points before this round: 0." in prompt(see(situation(env), history, episode="match"))
     assert "Points before this round" not in prompt(see(situation(env), history))
+    env = vector_env(1, "mini7", seed=1, episode="match", autoreset_mode="disabled")
+    env.reset()
+    while not env.step(env.sample_actions())[2][0]:
+        pass
+    text = prompt(see(situation(env), episode="match", seat=0))
+    assert f"Points: {env.games.buffers.final_score[0][0]}." in text
+    assert "Points before this round" not in text
 
 
 def test_what_is_wrong_is_said() -> None:

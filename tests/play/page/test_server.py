@@ -159,6 +159,11 @@ def test_tables_that_nobody_uses_are_given_up(server: TableServer) -> None:
     assert len(server._tables) <= 64
 
 
+def test_a_person_at_the_terminal_plays_on_no_page(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--against", "human", "--no-browser"]) == 2
+    assert "'human' asks a person at the server's terminal" in capsys.readouterr().err
+
+
 def test_a_port_in_use(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server((HOST, 0)) as taken:
         port = taken.getsockname()[1]

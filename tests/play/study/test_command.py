@@ -46,6 +46,7 @@ def test_options_that_make_no_sense(
         (["--edition", "variants-v1:train"], "is a split, not one sheet: add a number"),
         (["--port", "70000"], "1 to 65535"),
         (["--host", "no.such.host.example"], "cannot be used"),
+        (["--against", "human"], "'human' asks a person at the server's terminal"),
         (["--host", "0.0.0.0"], "with --address"),
         (["--address", "study.example"], "--address must be like"),
         (["--intro", "missing.txt"], "missing.txt"),
@@ -148,6 +149,8 @@ def test_a_port_that_is_taken() -> None:
         with pytest.raises(PlayError, match="cannot be used"):
             listening("127.0.0.1", taken.getsockname()[1])
         gc.collect()  # a socket that was left open would warn now
+    with pytest.raises(PlayError, match=r"--host is the name or the address of a computer; got 'a\.\.b'"):
+        listening("a..b", 0)
 
 
 def test_a_study_that_was_stopped_goes_on(tmp_path: Path) -> None:
