@@ -100,7 +100,7 @@ def test_where_no_points_are_counted_the_win_tells_who_was_better() -> None:
 
 
 def test_a_sole_winner_wins_against_all_whatever_their_points() -> None:
-    """Who rides the inner track to its end wins the race, also with fewer jerseys (wielerspel.md)."""
+    """The inner track ridden to its end wins the race, also with fewer jerseys (wielerspel.md)."""
     outcome = outcome_of((0, 1, 2), [[[1, 2, 0]] * 3])
     outcome.wins[0] = [1, 0, 0]
     assert pair_shares(outcome, 0, 1).tolist() == pair_shares(outcome, 0, 2).tolist() == [[1, 1, 1]]
