@@ -140,7 +140,7 @@ def test_luck_plain_and_until(capsys: pytest.CaptureFixture[str]) -> None:
         (["greedy"], "needs two agents or more; 1 given"),
         (["greedy", "greedy"], "two agents have the name 'greedy'"),
         (["greedy", "greddy"], "there is no agent 'greddy'; the agents are random, greedy"),
-        (["greedy", "holder", "--deals", "0"], "'list.toml': deals is 0; it must be 1 or more"),
+        (["greedy", "holder", "--deals", "0"], "deals is 0; it must be 1 or more"),
         (
             ["greedy", "search:rollout=greedy,sees=all", "--allow-cheating", "--aivat"],
             "luck cannot be measured",
