@@ -9,9 +9,11 @@ import contextlib
 import dataclasses
 import json
 import os
+import re
 import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -155,6 +157,8 @@ def answer(question: Question[OptionsT], options: OptionsT) -> list[Record]:
     with contextlib.nullcontext() if options.dry_run else locked(folder / LOCK_FILE, refusal):
         records = _measured(question, parts, Parts(folder), options)
     print(f"{question.title} ({len(records)} of {len(parts)} parts, {folder})")
+    if options.dry_run:
+        say_what_is_left({part.name for part in parts} - {record.part.name for record in records})
     if not records:
         return records
     tables = list(question.tables(records))
@@ -163,6 +167,12 @@ def answer(question: Question[OptionsT], options: OptionsT) -> list[Record]:
     if options.docs and not options.dry_run:
         write_docs(question, options, records, tables, len(parts))
     return records
+
+
+def say_what_is_left(names: Iterable[str]) -> None:
+    """Print the parts that are not measured yet, those that differ in their seed together."""
+    left = Counter(re.sub(r"_seed_\d+$", "", name) for name in sorted(names))
+    print(f"left: {', '.join(f'{name} ({count})' for name, count in left.items()) or 'nothing'}")
 
 
 def check(options: Options) -> None:

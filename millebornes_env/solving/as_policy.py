@@ -250,6 +250,8 @@ def load_model(path: Path) -> Any:
         raise SolvingError(
             f"{path} needs {error.name}, which is not installed: pip install 'millebornes-env[train]'"
         ) from None
+    except FileNotFoundError:
+        raise SolvingError(f"there is no file {str(path)!r}") from None
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise SolvingError(f"{path} is not a model of Stable-Baselines3 ({error})") from None
     model = library.MaskablePPO if is_masked else library.PPO
@@ -265,8 +267,8 @@ def function_of_model(model: Any, game: Solvable, spec: ObservationSpec) -> RowF
     A model whose observations end at 1 gets scaled ones, as from `SB3VecEnv`.
 
     Raises:
-        SolvingError: the model has observations of another shape, or is of an algorithm whose policy does
-            not give probabilities from an observation alone.
+        SolvingError: the model was trained on another sheet, has observations of another shape, or is of an
+            algorithm whose policy does not give probabilities from an observation alone.
     """
     ask_policy = getattr(model.policy, "get_distribution", None)
     asked = {} if ask_policy is None else inspect.signature(ask_policy).parameters
@@ -281,6 +283,8 @@ def function_of_model(model: Any, game: Solvable, spec: ObservationSpec) -> RowF
             f"{type(model).__name__} has observations {shown(space)}; those of {game.name} are "
             f"float32{list(expected)}: was it trained on another sheet, or with other options?"
         )
+    if (trained_on := getattr(space, "sheet", game.name)) != game.name:
+        raise SolvingError(f"{type(model).__name__} was trained on {trained_on}; this is {game.name}")
     highs = np.concatenate([np.full(one.size, max(one.high, 1)) for one in sections(game.rules, spec)])
     scale = (1.0 / highs if float(space.high.max()) <= 1 else np.ones(len(highs))).astype(np.float32)
     takes_masks = "action_masks" in asked

@@ -103,8 +103,8 @@ def checked_answer(
         array = np.zeros(0)
     if array.shape != masks.shape:
         raise SolvingError(
-            f"the policy {name!r} returned {shown(np.shape(answer))} for {len(masks)} information "
-            f"sets; it must be float[{masks.shape[0]}, {masks.shape[1]}], a row of probabilities for each"
+            f"the policy {name!r} returned {_kind_of(answer)} for {len(masks)} information sets; it must be "
+            f"float[{masks.shape[0]}, {masks.shape[1]}], a row of probabilities for each"
         )
     illegal = (array != 0) & (masks == 0) & ~np.isnan(array)
     sums = array.sum(axis=1)
@@ -124,6 +124,15 @@ def checked_answer(
         )
     array /= sums[:, np.newaxis]  # networks return float32
     return array
+
+
+def _kind_of(answer: object) -> str:
+    """Return the type and shape of an answer in words."""
+    try:
+        array = np.asarray(answer)
+    except ValueError:
+        return "rows of different lengths"
+    return f"{array.dtype}{list(array.shape)}"
 
 
 def describe_decision(state: Any) -> str:

@@ -129,11 +129,13 @@ def test_a_damaged_part_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert "remove it" in refused(Doubling().question(), "--seeds", "1", capsys=capsys)
 
 
-def test_no_part_begins_after_the_minutes() -> None:
+def test_no_part_begins_after_the_minutes(capsys: pytest.CaptureFixture[str]) -> None:
     doubling = Doubling()
     assert main(doubling.question(), ["--minutes", "1e-9"]) == 0
     assert not doubling.measured
-    assert main(doubling.question(), ["--dry-run"]) == 0
+    capsys.readouterr()
+    assert main(doubling.question(), ["--dry-run", "--seeds", "2"]) == 0
+    assert "left: seed-1 (1), seed-2 (1)" in capsys.readouterr().out
     assert not doubling.measured
 
 

@@ -164,6 +164,10 @@ def test_a_model_of_stable_baselines3_and_its_file(tmp_path: Path) -> None:
     assert exploitability(str(tmp_path / "model.zip"), "mini7").percent == pytest.approx(found.percent)
     with pytest.raises(SolvingError, match=r"observations .*those of mini8-v0.*trained on another sheet"):
         exploitability(model, "mini8+copies_of_stop=1", observe_rules=True)
+    with pytest.raises(SolvingError, match=r"MaskablePPO was trained on mini7-v0; this is mini8-v0"):
+        exploitability(tmp_path / "model.zip", "mini8")
+    with pytest.raises(SolvingError, match=r"there is no file '.*none\.zip'"):
+        exploitability(tmp_path / "none.zip", "mini7")
     other = pytest.importorskip("stable_baselines3").DQN("MlpPolicy", env, buffer_size=100)
     with pytest.raises(SolvingError, match="DQN gives no probabilities of actions"):
         exploitability(other, "mini7")
@@ -258,9 +262,10 @@ def test_a_wrong_table_is_told_with_the_information_state() -> None:
     key = max(table, key=len)
     with pytest.raises(SolvingError, match="no entry for the information state"):
         exploitability({key: table[key]}, SMALL)
-    wrongs: list[tuple[dict[int, float], str]] = [
+    wrongs: list[tuple[dict[int, Any], str]] = [
         ({}, "their sum is 0, the lowest is 0"),
         ({41: 1.0}, "action 41 the weight 1.0 where it is illegal"),
+        ({20: "much"}, "must be a probability by action, at the information set"),
     ]
     for wrong, words in wrongs:
         with pytest.raises(SolvingError, match=words):

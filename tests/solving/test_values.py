@@ -145,7 +145,8 @@ def test_the_decks_are_as_large_as_the_page_says(name: str) -> None:
         ),
         (lambda masks: masks * 0.9, r"not probabilities: their sum is .* \(mini7-v0\+.*, seat \d to play"),
         (lambda masks: masks[:, :3], r"must be float\["),
-        (lambda masks: None, "a row of probabilities for each"),
+        (lambda masks: None, r"returned object\[\] for .*a row of probabilities for each"),
+        (lambda masks: [[1.0], [1.0, 2.0]], "returned rows of different lengths for"),
         (lambda masks: masks * np.nan, "not probabilities: their sum is nan"),
     ],
 )

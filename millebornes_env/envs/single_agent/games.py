@@ -118,6 +118,8 @@ class LearnerGames:
         highs = np.concatenate([np.full(s.size, max(s.high, 1)) for s in vector.observation_sections])
         self._scale = (1.0 / highs).astype(np.float32)
         self.observation_space = self._space()
+        if not vector.draws_sheets:  # libraries save the space with a model: `solving` knows its deck by this
+            vars(self.observation_space)["sheet"] = vector.edition.label
         self._partner = partner
         self._seating = fixed_seat, int(mode is AutoresetMode.SAME_STEP)
         self.set_opponent(opponent)

@@ -129,7 +129,12 @@ def _checked(given: object, node: Node, name: str) -> list[float]:
             f"the policy {name!r} gives the action {shown(action)} the weight {weight} where it is illegal, "
             f"{where}; legal are {', '.join(map(str, node.actions))}"
         )
-    weights = [float(given.get(action, 0.0)) for action in node.actions]
+    try:
+        weights = [float(given.get(action, 0.0)) for action in node.actions]
+    except (TypeError, ValueError):
+        raise SolvingError(
+            f"the policy {name!r} returned {shown(given)}; it must be a probability by action, {where}"
+        ) from None
     if min(weights) < 0 or not abs(sum(weights) - 1) < _TOLERANCE:
         raise SolvingError(
             f"the policy {name!r} has weights that are not probabilities: their sum is {sum(weights):g}, the "
