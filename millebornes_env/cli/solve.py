@@ -49,7 +49,14 @@ _MINUTES: Final = 60.0
 _MOST_DIGITS: Final = 7
 _TOO_FAR: Final = 20.0
 """Logarithm of a number of iterations that takes too long to report."""
-HEADINGS: Final = ("policy", "exploitability", "of the payoff range", "value (seat 0)", "NashConv")
+HEADINGS: Final = (
+    "policy",
+    "exploitability",
+    "of the payoff range",
+    "value (seat 0)",
+    "best response (seat 0)",
+    "best response (seat 1)",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -155,7 +162,7 @@ def cells_of(judgement: Judgement) -> tuple[str, ...]:
         f"{judgement.exploitability:.4g}",
         f"{100 * judgement.of_range:.3g} %",
         f"{judgement.value:+.4f}",
-        f"{judgement.nash_conv:.4g}",
+        *(f"{value:+.4f}" for value in judgement.best),
     )
 
 

@@ -42,6 +42,9 @@ def test_the_value_of_the_game(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     row = printed(capsys, SMALL, f"equilibrium:file={path}", "random").splitlines()
     assert row[0].startswith("policy | exploitability | of the payoff range")
     assert float(row[1].split(" | ")[1]) < 0.1 < float(row[2].split(" | ")[1])
+    _, exploited, _, value, first, second = row[2].split(" | ")
+    assert (float(first) + float(second)) / 2 == pytest.approx(float(exploited), rel=1e-3)
+    assert float(first) > float(value)
 
 
 def test_a_small_deck_is_solved_out_and_a_large_one_says_how_sure_its_value_is(
