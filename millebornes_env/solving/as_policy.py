@@ -193,10 +193,12 @@ def function_of_module(module: Any) -> RowFunction:
         with torch.no_grad(), _evaluating(module):
             answer = module(inputs) if count == 1 else module(inputs, legal)
             logits = answer[0] if isinstance(answer, tuple) else answer
-            if tuple(logits.shape) != masks.shape:
+            is_tensor = isinstance(logits, torch.Tensor)
+            if not is_tensor or tuple(logits.shape) != masks.shape:
+                kind = f"logits of the shape {shown(tuple(logits.shape))}" if is_tensor else shown(logits)
                 raise SolvingError(
-                    f"{type(module).__name__} returned logits of the shape {shown(tuple(logits.shape))} for "
-                    f"{len(rows)} observations; it must be {list(masks.shape)}, a logit for each action"
+                    f"{type(module).__name__} returned {kind} for {len(rows)} observations; it must be "
+                    f"{list(masks.shape)}, a logit for each action"
                 )
             logits = logits.to(torch.float64).masked_fill(legal == 0, -torch.inf)
             result: npt.NDArray[Any] = torch.softmax(logits, dim=1).cpu().numpy()

@@ -114,6 +114,15 @@ def test_a_pytorch_module_in_three_lines() -> None:
         exploitability(torch.nn.Linear(SIZE + 56, ACTIONS), "mini7")
     with pytest.raises(SolvingError, match=r"test/\d, with its rules \(RuntimeError: .*for this sheet"):
         judge_sheets(torch.nn.Linear(SIZE, ACTIONS), count=1)
+
+    class Named(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def forward(self, rows: Any) -> Any:
+            return {"logits": rows}
+
+    with pytest.raises(
+        SolvingError, match=r"Named returned \{'logits'.* for \d+ observations; it must be \["
+    ):
+        exploitability(Named(), "mini7")
     with pytest.raises(SolvingError, match=r"returned logits of the shape .*a logit for each action"):
         exploitability(torch.nn.Linear(SIZE, 3), "mini7")
 
