@@ -224,9 +224,10 @@ def made_for(agent: Agent) -> Table | None:
 
 def forget(agent: Agent, slot_ids: SlotIds | None = None) -> None:
     """Call `forget` of an agent, or `forget_slots` for some slots, if it has that method."""
-    method = getattr(agent, "forget" if slot_ids is None else "forget_slots", None)
+    name, arguments = ("forget", ()) if slot_ids is None else ("forget_slots", (slot_ids,))
+    method = getattr(agent, name, None)
     if method is not None:
-        method(*() if slot_ids is None else (slot_ids,))
+        method(*arguments)
 
 
 def check_declarations(agent: Agent, name: str) -> None:

@@ -286,7 +286,9 @@ def function_of_model(model: Any, game: Solvable, spec: ObservationSpec) -> RowF
             f"float32{list(expected)}: was it trained on another sheet, or with other options?"
         )
     if (trained_on := getattr(space, "sheet", game.name)) != game.name:
-        raise SolvingError(f"{type(model).__name__} was trained on {trained_on}; this is {game.name}")
+        raise SolvingError(
+            f"{type(model).__name__} was trained on {trained_on}; this is {game.name}: give its deck"
+        )
     highs = np.concatenate([np.full(one.size, max(one.high, 1)) for one in sections(game.rules, spec)])
     scale = (1.0 / highs if float(space.high.max()) <= 1 else np.ones(len(highs))).astype(np.float32)
     takes_masks = "action_masks" in asked
