@@ -58,9 +58,9 @@ from train.common.options import (
     CHOICES,
     Args,
     Choice,
+    bfloat16_units,
     check,
     choose_learner,
-    has_fast_bfloat16,
     linear_schedule,
 )
 from train.common.run_folder import (
@@ -889,7 +889,7 @@ def train(args: Args, workers: Workers = ALONE) -> Run:
     check(args)
     workers.share_of_games(args.num_envs)
     args = with_recorded_choice(args)
-    if args.precision == "bfloat16" and not has_fast_bfloat16():
+    if args.precision == "bfloat16" and not bfloat16_units():
         say("note: this processor has no bfloat16, --precision float32 is several times faster")
     with Stops() as stops, workers.leading(), Run(args, CHECKPOINT_KIND, "PPO") as run:
         workers.send_order(Order.BEGIN, CHOICES.index(choose_learner(args)))

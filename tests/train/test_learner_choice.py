@@ -13,29 +13,37 @@ from train.common.options import choose_learner
 from train.common.run_folder import RunError, read_progress
 from train.selfplay import CHECKPOINT_KIND, Args, Trainer, train, with_recorded_choice
 
+AMX, AVX_512 = "amx_bf16", "avx512_bf16"
+
 
 @each(
-    ("options", "has_bfloat16", "expected"),
+    ("options", "units", "expected"),
     [
-        ({}, True, "sparse float32"),
-        ({"hidden": (255, 128)}, True, "sparse float32"),
-        ({"hidden": (256, 128)}, True, "torch bfloat16"),
-        ({"hidden": (128, 256)}, True, "torch bfloat16"),
-        ({"hidden": (512,)}, False, "sparse float32"),
-        ({"hidden": (512,), "precision": "float32"}, True, "sparse float32"),
-        ({"hidden": (512,), "learner": "sparse"}, True, "sparse float32"),
-        ({"precision": "bfloat16"}, False, "torch bfloat16"),
-        ({"learner": "torch"}, True, "torch bfloat16"),
-        ({"learner": "torch"}, False, "torch float32"),
-        ({"learner": "torch", "precision": "float32"}, True, "torch float32"),
-        ({"oracle": True}, False, "sparse float32"),
-        ({"magnet": 0.1}, True, "sparse float32"),
+        ({}, AMX, "sparse float32"),
+        ({"hidden": (512,), "batch_size": 8192}, AMX, "sparse float32"),
+        ({"hidden": (128, 128)}, AMX, "sparse float32"),
+        ({"hidden": (128, 129)}, AMX, "torch bfloat16"),
+        ({"hidden": (256, 128)}, AMX, "torch bfloat16"),
+        ({"hidden": (256, 128)}, AVX_512, "sparse float32"),
+        ({"hidden": (256, 128), "batch_size": 2048}, AVX_512, "sparse float32"),
+        ({"hidden": (256, 128), "batch_size": 2049}, AVX_512, "torch bfloat16"),
+        ({"hidden": (128, 128, 128), "batch_size": 2049}, AVX_512, "torch bfloat16"),
+        ({"hidden": (512, 512)}, "", "sparse float32"),
+        ({"hidden": (512, 512)}, "bf16", "sparse float32"),
+        ({"hidden": (512, 512), "precision": "float32"}, AMX, "sparse float32"),
+        ({"hidden": (512, 512), "learner": "sparse"}, AMX, "sparse float32"),
+        ({"precision": "bfloat16"}, "", "torch bfloat16"),
+        ({"learner": "torch"}, AVX_512, "torch bfloat16"),
+        ({"learner": "torch"}, "", "torch float32"),
+        ({"learner": "torch", "precision": "float32"}, AVX_512, "torch float32"),
+        ({"oracle": True}, "", "sparse float32"),
+        ({"magnet": 0.1}, AVX_512, "sparse float32"),
     ],
 )
 def test_the_learner_follows_from_options_and_processor(
-    options: dict[str, object], has_bfloat16: bool, expected: str, monkeypatch: pytest.MonkeyPatch
+    options: dict[str, object], units: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("train.common.options.has_fast_bfloat16", lambda: has_bfloat16)
+    monkeypatch.setattr("train.common.options.bfloat16_units", lambda: units)
     args = Args(**options)  # type: ignore[arg-type]
     assert " ".join(choose_learner(args)) == expected
     assert f"{args.config()['learner']} {args.config()['precision']}" == expected
@@ -45,13 +53,14 @@ def test_a_resumed_run_keeps_its_learner_and_precision(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On another processor too, which would choose another one; `config.json` says which it was."""
-    large = {"hidden": (256,), "learner": "auto", "num_envs": 4, "total_timesteps": 100}
-    monkeypatch.setattr("train.common.options.has_fast_bfloat16", lambda: True)
+    shape = {"hidden": (512, 512), "batch_size": 128}
+    large = {**shape, "learner": "auto", "num_envs": 4, "total_timesteps": 100}
+    monkeypatch.setattr("train.common.options.bfloat16_units", lambda: AMX)
     train(short(tmp_path, **large))
     recorded = json.loads((tmp_path / "config.json").read_text())["args"]
     assert (recorded["learner"], recorded["precision"]) == ("torch", "bfloat16")
-    monkeypatch.setattr("train.common.options.has_fast_bfloat16", lambda: False)
-    assert Args(hidden=(256,)).config()["learner"] == "sparse"
+    monkeypatch.setattr("train.common.options.bfloat16_units", str)
+    assert Args(**shape).config()["learner"] == "sparse"
     resumed = short(tmp_path, **large, resume=True)
     assert (with_recorded_choice(resumed).learner, with_recorded_choice(resumed).precision) == (
         "torch",

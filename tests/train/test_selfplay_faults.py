@@ -213,32 +213,34 @@ def test_warming_up_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_precision_that_does_not_pay_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for has, notes in ((True, 0), (False, 1)):
-        monkeypatch.setattr(selfplay, "has_fast_bfloat16", lambda has=has: has)
-        train(short(tmp_path / str(has), total_timesteps=700, precision="bfloat16"))
+    for units, notes in (("avx512_bf16", 0), ("", 1)):
+        monkeypatch.setattr(selfplay, "bfloat16_units", lambda units=units: units)
+        train(short(tmp_path / f"{notes} notes", total_timesteps=700, precision="bfloat16"))
         assert capsys.readouterr().err.count("note: this processor has no bfloat16") == notes
 
 
 @each(
-    ("capabilities", "fast"),
+    ("capabilities", "units"),
     [
-        ({"avx512_bf16": True}, True),
-        ({"amx_bf16": True, "avx2": True}, True),
-        ({"avx512_bf16": False}, False),
+        ({"avx512_bf16": True, "amx_bf16": False}, "avx512_bf16"),
+        ({"avx512_bf16": True, "amx_bf16": True, "avx2": True}, "amx_bf16"),
+        ({"avx512_bf16": False, "avx2": True}, ""),
     ],
 )
 def test_the_processor_is_asked(
-    capabilities: dict[str, bool], fast: bool, monkeypatch: pytest.MonkeyPatch
+    capabilities: dict[str, bool], units: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: True)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities, raising=False)
-    assert options.has_fast_bfloat16() is fast
+    assert options.bfloat16_units() == units
     monkeypatch.delattr(torch.cpu, "get_capabilities")  # as in older versions
-    for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
-        monkeypatch.setattr(torch.cpu, name, lambda: fast, raising=False)
-    assert options.has_fast_bfloat16() is fast
+    older = {"_is_avx512_bf16_supported": "avx512_bf16", "_is_amx_tile_supported": "amx_bf16"}
+    for question, name in older.items():
+        has = capabilities.get(name, False)
+        monkeypatch.setattr(torch.cpu, question, lambda has=has: has, raising=False)
+    assert options.bfloat16_units() == units
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)  # as on macOS
-    assert options.has_fast_bfloat16() is False
+    assert not options.bfloat16_units()
 
 
 # Checkpoints made to harm -----------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TypeVar
 
@@ -38,8 +39,9 @@ MATCH: Final = "match"
 WIN_PROB: Final = "win_prob"
 """A reward of the trainer, beside those of the game's rulebook."""
 
-LARGE: Final = 256
-"""Width of a hidden layer from which dense products in bfloat16 are faster than sparse kernels."""
+WORTH_DENSE: Final = {"amx_bf16": 1 << 24, "avx512_bf16": 1 << 26}
+"""Most products between the hidden layers, in a pass over a batch, for which sparse kernels are as fast as
+bfloat16; by the units of the processor (measured in research/notes/training.md)."""
 
 
 @dataclass(frozen=True)
@@ -289,8 +291,8 @@ class Args(TrainingOptions):
     pool_updates: int = 50
     """updates between earlier selves"""
     learner: LearnerName = "auto"
-    """torch: dense products; sparse: kernels that skip zeros; auto: torch if a layer has 256 units or more
-    and the processor multiplies bfloat16, else sparse"""
+    """torch: dense products; sparse: kernels that skip zeros; auto: the faster one, by a rule on the
+    processor, the hidden layers and the batch size (docs/agents/training.md)"""
     precision: Precision = "auto"
     """data type of PyTorch's matrix products; auto: bfloat16 if the processor has units for it"""
 
@@ -355,25 +357,34 @@ def choose_learner(args: Args) -> Choice:
     """Choose the learner of a run; "auto" depends on the options and the processor."""
     is_dense = args.learner == "torch" or args.precision == "bfloat16"
     if args.learner == "auto" and args.precision == "auto":
-        is_dense = is_dense or (max(args.layers) >= LARGE and has_fast_bfloat16())
+        is_dense = _is_worth_dense(args)
     if not is_dense:
         return Choice("sparse", "float32")
     if args.precision != "auto":
         return Choice("torch", args.precision)
-    return Choice("torch", "bfloat16" if has_fast_bfloat16() else "float32")
+    return Choice("torch", "bfloat16" if bfloat16_units() else "float32")
 
 
-def has_fast_bfloat16() -> bool:
-    """Return True if processor and PyTorch support bfloat16 products natively; else float32 is faster.
+def _is_worth_dense(args: Args) -> bool:
+    """Return True if PyTorch in bfloat16 is faster; not counted is the first layer, whose inputs are mostly 0."""
+    products = args.batch_size * sum(before * after for before, after in pairwise(args.layers))
+    return products > WORTH_DENSE.get(bfloat16_units(), math.inf)
 
-    This reads the processor's capabilities instead of measuring, so that the result is always the same.
+
+def bfloat16_units() -> str:
+    """Return the best units of the processor for bfloat16 products, by PyTorch's name, such as "amx_bf16".
+
+    "" if processor or PyTorch have none; then float32 is faster. This reads the processor's capabilities
+    instead of measuring, so that the result is always the same.
     """
     import torch  # noqa: PLC0415 - slow to load, and not all tools need it
 
     if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
-        return False
-    get_capabilities = getattr(torch.cpu, "get_capabilities", None)  # missing in older versions
+        return ""
+    get_capabilities = getattr(torch.cpu, "get_capabilities", None)
     if get_capabilities is not None:
-        return any(bool(has) for name, has in get_capabilities().items() if "bf16" in name)
-    older = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
-    return any(getattr(torch.cpu, name, bool)() for name in older)
+        names = [name for name, has in get_capabilities().items() if has and "bf16" in name]
+    else:  # older versions
+        asked = {"amx_bf16": "_is_amx_tile_supported", "avx512_bf16": "_is_avx512_bf16_supported"}
+        names = [name for name, question in asked.items() if getattr(torch.cpu, question, bool)()]
+    return min(names, default="")  # "amx_bf16" before "avx512_bf16"
