@@ -366,7 +366,7 @@ def choose_learner(args: Args) -> Choice:
 
 
 def _is_worth_dense(args: Args) -> bool:
-    """Return True if PyTorch in bfloat16 is faster; not counted is the first layer, whose inputs are mostly 0."""
+    """Return True if PyTorch in bfloat16 is faster; the first layer, of mostly zeros, does not count."""
     products = args.batch_size * sum(before * after for before, after in pairwise(args.layers))
     return products > WORTH_DENSE.get(bfloat16_units(), math.inf)
 
