@@ -104,9 +104,7 @@ def parser() -> argparse.ArgumentParser:
         type=int,
         help="threads for evaluating policies and for solving large decks (default: all processors)",
     )
-    command.add_argument(
-        "--seed", type=int, default=0, help="seed of randomized agents (default: %(default)s)"
-    )
+    command.add_argument("--seed", type=int, help="seed of randomized agents (default: 0)")
     return command
 
 
@@ -140,6 +138,8 @@ def _check(args: argparse.Namespace) -> None:
         )
     if args.agents and args.count:
         raise OptionError("--count measures the deck: leave out the agents")
+    if args.seed is not None and not args.agents:
+        raise OptionError("--seed is for the random choices of agents, and none are named: leave it out")
     if len(set(files)) < len(files):
         raise OptionError("two of --checkpoint, --out and --json name the same file: give each its own")
 
@@ -149,7 +149,7 @@ def _judge_agents(args: argparse.Namespace, game: Solvable) -> None:
 
     print(" | ".join(HEADINGS))
     for agent in args.agents:
-        found = exploitability(agent, game, seed=args.seed, threads=args.threads, on_progress=progress(agent))
+        found = exploitability(agent, game, seed=args.seed or 0, threads=args.threads, on_progress=progress(agent))
         print(" | ".join(cells_of(found.judgement)), flush=True)
     if len(args.agents) == 1 and found.costly:
         print(COSTLY, *found.costly, sep="\n")

@@ -410,7 +410,9 @@ def edition(name: str | Path | Sheet) -> Any:
         if not others or _is_known(given, result):
             raise
         hint = closest(given, others) if isinstance(given, str) else ""
-        raise EditionError(f"{error} Of other games: {', '.join(others)}.{hint}") from None
+        said = str(error)
+        stop = "" if said.endswith((".", "?")) else "."
+        raise EditionError(f"{said}{stop} Of other games: {', '.join(others)}.{hint}") from None
 
 
 def _is_known(given: object, entry: Game) -> bool:

@@ -8,8 +8,8 @@ from millebornes_env._util.arguments import MOST_STEPS, at_least_one, checked_se
 from millebornes_env.errors import ConformanceError, OptionError
 from millebornes_env.games.millebornes.actions import action_name
 from millebornes_env.games.millebornes.editions import Edition
-from millebornes_env.games.millebornes.editions import edition as find_edition
 from millebornes_env.games.millebornes.rules import Rules, compiled_rules
+from millebornes_env.games.registry import edition as find_edition
 from millebornes_env.testing.audited_play import FOUND, NO_ACTION, new_play, play_kernels
 from millebornes_env.testing.millebornes import random_play
 from millebornes_env.testing.tables import tables_of
@@ -29,7 +29,7 @@ def check_edition(
     """Play an edition at random and check every law at every step: of the state, the mask, the observation.
 
     Args:
-        edition: name of a rule sheet, or an `Edition` of your own.
+        edition: name of a rule sheet of Mille Bornes, or an `Edition` of your own.
         players: seats at the table; None: every table of the edition.
         teams: teams at the table, with `players`; None: the sheet's default for this number of players.
         steps: minimum number of steps at each table.
@@ -40,10 +40,16 @@ def check_edition(
 
     Raises:
         ConformanceError: a law was broken; the message says at which table, in which game and at which step.
-        OptionError: `steps` is not a whole number of at least 1, or `teams` is given without `players`.
+        OptionError: `steps` is not a whole number of at least 1, `teams` is given without `players`, or the
+            sheet is of another game.
         MilleBornesError: the edition, the table or the seed is invalid.
     """
     sheet = find_edition(edition)
+    if not isinstance(sheet, Edition):
+        raise OptionError(
+            f"{sheet.label} is a sheet of the game {sheet.game!r}; check_edition knows the laws of "
+            "'millebornes' only"
+        )
     number = at_least_one("steps", steps, MOST_STEPS, OptionError)
     chosen = checked_seed(seed, or_none=False)
     return {

@@ -133,6 +133,11 @@ def test_teams_alone_name_no_table() -> None:
         check_edition("dujardin", teams=4, steps=1)
 
 
+def test_another_game_has_laws_of_its_own() -> None:
+    with pytest.raises(OptionError, match="arc_en_ciel is a sheet of the game 'wielerspel'; check_edition knows"):
+        check_edition("arc_en_ciel")
+
+
 def test_a_law_that_is_broken_is_told_with_table_game_and_step(monkeypatch: pytest.MonkeyPatch) -> None:
     kernels = play_kernels(random_play)
 
