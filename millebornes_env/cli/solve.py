@@ -149,7 +149,9 @@ def _judge_agents(args: argparse.Namespace, game: Solvable) -> None:
 
     print(" | ".join(HEADINGS))
     for agent in args.agents:
-        found = exploitability(agent, game, seed=args.seed or 0, threads=args.threads, on_progress=progress(agent))
+        found = exploitability(
+            agent, game, seed=args.seed or 0, threads=args.threads, on_progress=progress(agent)
+        )
         print(" | ".join(cells_of(found.judgement)), flush=True)
     if len(args.agents) == 1 and found.costly:
         print(COSTLY, *found.costly, sep="\n")

@@ -165,7 +165,10 @@ def test_a_full_disk_leaves_the_old_checkpoint_and_the_value_is_told(
         (("mini7", "random", "--out", "x.npz"), "leave them out when naming agents"),
         (("mini7", "--count", "--json", "x.json"), "leave them out when naming agents, and with --count"),
         (("mini7", "random", "--count"), "--count measures the deck"),
-        (("mini7", "--count", "--seed", "5"), "--seed is for the random choices of agents, and none are named"),
+        (
+            ("mini7", "--count", "--seed", "5"),
+            "--seed is for the random choices of agents, and none are named",
+        ),
         (("mini7", "--checkpoint", "x.npz", "--out", "./x.npz"), "name the same file"),
         (("mini7", "nobody"), "'nobody'"),
         (("mini12", "--out", "x.npz"), "--out: a policy of mini12-v0 is too large for a policy file"),

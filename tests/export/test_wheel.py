@@ -1,7 +1,7 @@
 """The wheel, built from the source distribution and installed where no checkout is: `make test-wheel`.
 
-That takes a few minutes, and the package index: what a wheel is built with is installed for that build. Most
-tests use the compiled code of the checkout, which has the same sources; two begin with an empty cache.
+That takes a few minutes, and the package index: what a wheel is built with is installed for that build. Tests
+use the compiled code of the checkout, which has the same sources, but for one that begins with an empty cache.
 """
 
 from __future__ import annotations
@@ -249,14 +249,13 @@ def test_the_wheel_holds_the_package_only(built: Path) -> None:
 
 
 def test_the_wheel_for_all_platforms_plays(anywhere: Path, tmp_path: Path) -> None:
-    """Compiled where it is installed: the snippets and a command of the README."""
+    """It has to compile, and finds what the checkout has compiled: the snippets and a command of the README."""
     assert anywhere.name.endswith("-py3-none-any.whl")
     programs = programs_with(anywhere, tmp_path / "venv")
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     for example, _ in examples_of(section_of("README.md")):
-        run(programs / "python", "-c", example, cwd=tmp_path, **cache)
+        run(programs / "python", "-c", example, cwd=tmp_path)
     command = [programs / "millebornes-env", "arena", "strategist", "arnold", "--deals", 2]
-    assert "strategist" in run(*command, cwd=tmp_path, **cache)
+    assert "strategist" in run(*command, cwd=tmp_path)
 
 
 def test_the_distributions_pass_the_checks_of_a_release(built: Path, anywhere: Path, tmp_path: Path) -> None:

@@ -134,7 +134,9 @@ def test_teams_alone_name_no_table() -> None:
 
 
 def test_another_game_has_laws_of_its_own() -> None:
-    with pytest.raises(OptionError, match="arc_en_ciel is a sheet of the game 'wielerspel'; check_edition knows"):
+    with pytest.raises(
+        OptionError, match="arc_en_ciel is a sheet of the game 'wielerspel'; check_edition knows"
+    ):
         check_edition("arc_en_ciel")
 
 
