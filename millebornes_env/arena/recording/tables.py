@@ -90,7 +90,7 @@ def _rounds_table(played: Played, env: VectorEnv, described: Mapping[str, Any]) 
         "points": _lists(played.points),
         "rewards": _lists(played.rewards),
         "winner": pa.array(played.winners),
-        "notation": pa.array(notations(played, env)),
+        "notation": notations(played, env),
     }
     return _table(ROUNDS, columns, described)
 
