@@ -21,6 +21,7 @@ LONGEST_NAME: Final = 40
 
 _CELL: Final = (0.66, 0.52)  # inches, wide and high: room for "-1,234" over "± 123"
 _LABEL_SIZE: Final = 10.0  # points
+_SMALL: Final = 8.33
 _WORTH_CLIPPING: Final = 2 / 3  # colours are clipped only below this fraction of the greatest lead
 FEWEST_BOUNDED: Final = 2
 HEADING_HEIGHT: Final = 0.75  # inches
@@ -62,14 +63,14 @@ def draw_payoff(
     cells = len(shown) * _CELL[0], len(shown) * _CELL[1]
     left = 0.65 + _widest(shown)
     bottom, right = 0.2, 1.15
-    width = max(left + cells[0] + right, _NARROWEST)
-    height = HEADING_HEIGHT + _NUMBERS_HEIGHT + cells[1] + bottom
-    figure = new_figure(width, height)
     scale = 1.0 if payoff.measure == "points" else 100.0
     values = scale * payoff.lead[np.ix_(order, order)]
     limit, is_clipped = _colour_limit(values)
     deepest = 1.15 * limit  # the deepest colours are hard to write on
     subtitle = _payoff_subtitle(table, payoff.measure, deepest if is_clipped else None)
+    width = max(left + cells[0] + right, _NARROWEST, 0.3 + _widest([without_formulas(subtitle)], _SMALL))
+    height = HEADING_HEIGHT + _NUMBERS_HEIGHT + cells[1] + bottom
+    figure = new_figure(width, height)
     draw_heading(figure, payoff_title(payoff.measure, episodes), subtitle)
     axes = figure.add_axes((left / width, bottom / height, cells[0] / width, cells[1] / height))
     axes.set_facecolor(_EMPTY)
@@ -217,13 +218,13 @@ def annotate_row(axes: Axes, row: int, text: str, colour: str = _DARK) -> None:
     )
 
 
-def _widest(labels: Sequence[str]) -> float:
+def _widest(labels: Sequence[str], size: float = _LABEL_SIZE) -> float:
     """Return the width of the longest label in inches."""
     load_matplotlib()
     from matplotlib.font_manager import FontProperties  # noqa: PLC0415 - slow to import
     from matplotlib.textpath import TextPath  # noqa: PLC0415
 
-    font = FontProperties(size=_LABEL_SIZE)
+    font = FontProperties(size=size)
     points = [TextPath((0, 0), label, prop=font).get_extents().x1 for label in labels if label.strip()]
     return max(points, default=0.0) / 72
 
@@ -233,7 +234,7 @@ def draw_heading(figure: Figure, heading: str, below: str) -> None:
     width, height = figure.get_size_inches()
     lines: list[tuple[float, str, dict[str, Any]]] = [
         (0.1, heading, {"fontsize": "large", "fontweight": "bold", "color": _DARK}),
-        (0.37, without_formulas(below), {"fontsize": "small", "color": _GREY}),
+        (0.37, without_formulas(below), {"fontsize": _SMALL, "color": _GREY}),
     ]
     for below_top, text, style in lines:
         figure.text(0.12 / width, 1 - below_top / height, text, va="top", **style)
@@ -243,9 +244,11 @@ def _colour_limit(leads: Float64Array) -> tuple[float, bool]:
     """Return the lead with the deepest colour, and True if some leads are greater.
 
     One agent that loses by far would leave all others with the same pale colour. So the agent with the
-    greatest leads is ignored, unless the rest differ by less than a quarter of that.
+    greatest leads is ignored, unless the rest differ by less than a quarter of that. Agents that have met
+    nobody do not count.
     """
-    known = np.nan_to_num(np.abs(leads))
+    met = (~np.isnan(leads) & ~np.eye(len(leads), dtype=bool)).any(axis=1)
+    known = np.nan_to_num(np.abs(leads[np.ix_(met, met)]))
     greatest = max(float(known.max(initial=0.0)), 1.0)
     without = [np.delete(np.delete(known, agent, 0), agent, 1) for agent in range(len(known))]
     among_others = min((float(rest.max(initial=0.0)) for rest in without), default=greatest)

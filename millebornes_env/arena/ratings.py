@@ -200,7 +200,7 @@ def alpha_rank(payoff: Payoff) -> AlphaRank:
     try:
         alpharank = importlib.import_module("open_spiel.python.egt.alpharank")
     except ImportError:
-        return AlphaRank(None, "alpha-rank needs OpenSpiel: pip install 'open_spiel>=2.0' -c constraints.txt")
+        return AlphaRank(None, "alpha-rank needs OpenSpiel: pip install 'millebornes-env[openspiel]'")
     sure = payoff.beats | payoff.beats.T
     table = np.where(sure & pairs, payoff.lead, 0.0)
     masses = np.asarray(alpharank.compute([table], use_inf_alpha=True)[2], np.float64)

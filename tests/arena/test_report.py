@@ -166,6 +166,17 @@ def test_zero_has_no_sign_and_is_written_once_beside_the_colours() -> None:
     assert "+0" not in ticks
 
 
+def test_colours_end_at_the_leads_of_agents_that_have_met_and_the_heading_fits() -> None:
+    lost = [outcome_of(pair, [[[9, 1], [1, 9]]] * 40) for pair in ((0, 2), (1, 2))]
+    even = outcome_of((0, 1), [[[1, 1], [1, 1]]] * 40)
+    for outcomes, is_clipped in (([even, *lost], True), (lost[:1], False)):
+        payoff = analyse(("a", "b", "c"), outcomes, replicates=5).payoff
+        figure = draw_payoff(("a", "b", "c"), payoff, [0, 1, 2], "a long name of a table, 2 players, matches")
+        figure.canvas.draw()
+        assert ("colours end" in figure.texts[1].get_text()) == is_clipped
+        assert all(text.get_window_extent().x1 < figure.bbox.x1 for text in figure.texts)
+
+
 def test_json_holds_no_nan_and_everything() -> None:
     content = json.loads(json.dumps(to_json(analysis()), allow_nan=False))
     assert content["payoff"]["points"][0][3] is None
