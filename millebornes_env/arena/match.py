@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from millebornes_env._util.arguments import MOST_STEPS, at_least_one
 from millebornes_env.agents import Spec, make
 from millebornes_env.agents.protocol import Agent, is_compiled
 from millebornes_env.arena.batch import NO_ROLE, Batch, roles_of
@@ -25,7 +26,7 @@ from millebornes_env.arena.match_config import MatchConfig
 from millebornes_env.arena.outcome import Lineup, Outcome
 from millebornes_env.arena.stepping import SteppedGames
 from millebornes_env.engine.kernels import kernels_of
-from millebornes_env.errors import ArenaError
+from millebornes_env.errors import ArenaError, shown
 from millebornes_env.games.variants import Split
 
 __all__ = ["MatchConfig", "OnProgress", "agent_seed", "by_deal", "made_for", "play", "play_batch"]
@@ -88,10 +89,11 @@ def play(
         AgentFaultError: an agent raised, or chose an illegal action; the message says when.
         ValueError: there is no such table or agent; the message says which.
     """
+    _check_types(agents, config, deals)
     teams = config.rules.teams
     if lineup is None:
         lineup = tuple(min(role, len(agents) - 1) for role in range(max(teams, len(agents))))
-    _check(agents, lineup, teams, deals, batch_size)
+    _check(agents, lineup, teams, batch_size)
     if isinstance(config.sheets, Split):
         return _play_sheets(agents, config, config.sheets, (first_deal, deals), lineup, on_progress)
     roles = [
@@ -139,10 +141,17 @@ def _play_sheets(
     return Outcome.joined(outcomes)
 
 
-def _check(agents: Sequence[Spec], lineup: Lineup, teams: int, deals: int, batch_size: int | None) -> None:
-    """Raise an ArenaError for invalid arguments of `play`."""
-    if deals < 1:
-        raise ArenaError(f"deals is {deals}; it must be 1 or more")
+def _check_types(agents: object, config: object, deals: object) -> None:
+    """Raise an ArenaError for arguments of `play` of another type."""
+    if isinstance(agents, str):
+        raise ArenaError(f"agents is {shown(agents)}; give a list: [{shown(agents)}]")
+    if not isinstance(config, MatchConfig):
+        raise ArenaError(f"config is {shown(config)}; give a MatchConfig, such as MatchConfig('parker')")
+    at_least_one("deals", deals, MOST_STEPS, ArenaError)
+
+
+def _check(agents: Sequence[Spec], lineup: Lineup, teams: int, batch_size: int | None) -> None:
+    """Raise an ArenaError for agents or batches that do not fit the table."""
     if not agents:
         raise ArenaError("there are no agents: give one or more")
     if len(lineup) != teams or not all(0 <= agent < len(agents) for agent in lineup):

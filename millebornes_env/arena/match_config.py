@@ -6,12 +6,13 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
+from millebornes_env._util.arguments import at_least_one, checked_seed, flag
 from millebornes_env.agents.protocol import Table
 from millebornes_env.arena.luck.value_files import network_for
 from millebornes_env.arena.luck.value_network import ValueNetwork
-from millebornes_env.envs.options import USUAL
+from millebornes_env.envs.options import MAX_THREADS, USUAL
 from millebornes_env.envs.table_spec import TableSpec
-from millebornes_env.errors import ArenaError, shown
+from millebornes_env.errors import ArenaError, OptionError, shown
 from millebornes_env.games.registry import Game
 from millebornes_env.games.registry import game as find_game
 from millebornes_env.games.variants import sheets_of
@@ -33,8 +34,9 @@ class MatchConfig(TableSpec):
         luck_value: folder of that network; "": the shipped one.
 
     Raises:
-        ArenaError: a value is invalid. A table that does not exist is reported by `table`.
-        OptionError: AIVAT is requested for a game without it.
+        ArenaError: the episode is invalid, or a value network is given without AIVAT. A table that does not
+            exist is reported by `table`.
+        OptionError: another value is invalid, or AIVAT is requested for a game without it.
         EditionError: there is no such rule sheet.
     """
 
@@ -54,10 +56,10 @@ class MatchConfig(TableSpec):
             self.game.hook("arena.luck", "aivat")
         if self.luck_value and not self.aivat:
             raise ArenaError(f"luck_value is {shown(self.luck_value)} but aivat is off: turn aivat on, too")
-        if not 0 <= self.seed < 2**64:
-            raise ArenaError(f"seed is {shown(self.seed)}; it must be from 0 to 2**64 - 1")
-        if self.threads < 1:
-            raise ArenaError(f"threads is {shown(self.threads)}; it must be 1 or more")
+        checked_seed(self.seed, or_none=False)
+        at_least_one("threads", self.threads, MAX_THREADS, OptionError)
+        for option in ("plain", "aivat"):
+            flag(option, getattr(self, option))
 
     @property
     def game(self) -> Game:

@@ -438,25 +438,24 @@ def _compare(kept: dict[str, Any], wanted: dict[str, Any], folder: Path) -> None
     """Raise an ArenaError if the saved tournament is another one."""
     for key, value in wanted.items():
         if kept.get(key) != value:
-            was, now = _difference(kept.get(key), value)
+            place, was, now = _difference(key, kept.get(key), value)
             raise ArenaError(
-                f"{str(folder)!r} holds another tournament: its {key} {was}, here {now}; give the same "
-                "arguments to go on with it, --fresh to start again there, or another --out"
+                f"{str(folder)!r} holds another tournament: its {place} is {was}, here it is {now}; "
+                "give the same arguments to go on with it, --fresh to start again there, or another --out"
             )
 
 
-def _difference(old: Any, new: Any) -> tuple[str, str]:
-    """Describe the first difference of two JSON values."""
+def _difference(place: str, old: Any, new: Any) -> tuple[str, str, str]:
+    """Return the place of the first difference of two JSON values ("config.match.seed"), and both values."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in new:
             if old.get(key) != new[key]:
-                was, now = _difference(old.get(key), new[key])
-                return f"{key} {was}", f"{key} {now}"
+                return _difference(f"{place}.{key}", old.get(key), new[key])
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for one, other in zip(old, new, strict=True):
+        for number, (one, other) in enumerate(zip(old, new, strict=True)):
             if one != other:
-                return _difference(one, other)
-    return f"is {json.dumps(old)}", f"it is {json.dumps(new)}"
+                return _difference(f"{place}[{number}]", one, other)
+    return place, json.dumps(old), json.dumps(new)
 
 
 def _load_outcome(file: Path, config: TournamentConfig) -> Outcome:

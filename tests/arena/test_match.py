@@ -15,7 +15,7 @@ from millebornes_env.arena.kernels import ArenaKernels, arena_kernels_of
 from millebornes_env.arena.match import MatchConfig, agent_seed, by_deal, play, play_batch
 from millebornes_env.arena.millebornes.counters import ACTION_COUNTS, ROUND_COUNTS, index_of
 from millebornes_env.arena.outcome import Outcome
-from millebornes_env.errors import AgentFaultError, ArenaError
+from millebornes_env.errors import AgentFaultError, ArenaError, OptionError
 from millebornes_env.games.registry import Game
 from tests.arena.players import RememberingAgent
 from tests.arena.simulated import outcome_of, same
@@ -93,6 +93,12 @@ def test_what_cannot_be_played_is_refused() -> None:
     config = MatchConfig(players=3)
     with pytest.raises(ArenaError, match="deals is 0; it must be 1 or more"):
         play(["first"], config, 0)
+    with pytest.raises(ArenaError, match=r"deals is 2\.5; it must be a whole number"):
+        play(["first"], config, 2.5)  # type: ignore[arg-type]
+    with pytest.raises(ArenaError, match=r"agents is 'first'; give a list: \['first'\]"):
+        play("first", config, 1)
+    with pytest.raises(ArenaError, match=r"config is 'parker'; give a MatchConfig, such as MatchConfig\("):
+        play(["first"], "parker", 1)  # type: ignore[arg-type]
     with pytest.raises(ArenaError, match="there are no agents"):
         play([], config, 1)
     with pytest.raises(ArenaError, match=r"the lineup \(0, 1\) of 2 agents does not fit .* each of 3 teams"):
@@ -111,11 +117,15 @@ def test_what_cannot_be_played_is_refused() -> None:
         ({"episode": "matches"}, "episode is 'matches'; it must be 'match' or 'round'"),
         ({"seed": -1}, "seed is -1; it must be from 0 to"),
         ({"seed": 2**64}, "seed is 18446744073709551616"),
+        ({"seed": "a"}, "seed is 'a'; it must be a whole number"),
         ({"threads": 0}, "threads is 0; it must be 1 or more"),
+        ({"threads": 1.5}, "threads is 1.5; it must be a whole number"),
+        ({"plain": "no"}, "plain is 'no'; it must be True or False"),
+        ({"aivat": 1}, "aivat is 1; it must be True or False"),
     ],
 )
 def test_a_configuration_that_cannot_be_is_refused(options: dict[str, object], message: str) -> None:
-    with pytest.raises(ArenaError, match=message):
+    with pytest.raises((ArenaError, OptionError), match=message):
         MatchConfig(**options)  # type: ignore[arg-type]
 
 

@@ -109,9 +109,9 @@ def test_a_stopped_tournament_goes_on_and_ends_the_same(
 @pytest.mark.parametrize(
     ("specs", "changes", "difference"),
     [
-        (["first", "lot"], {"deals": 200}, "its config deals is 100, here deals it is 200"),
-        (["first", "lot"], {"seed": 2}, "its config match seed is 1, here match seed it is 2"),
-        (["lot", "first"], {}, 'its entrants name is "first", here name it is "lot"'),
+        (["first", "lot"], {"deals": 200}, "its config.deals is 100, here it is 200"),
+        (["first", "lot"], {"seed": 2}, "its config.match.seed is 1, here it is 2"),
+        (["lot", "first"], {}, 'its entrants[0].name is "first", here it is "lot"'),
     ],
 )
 def test_another_tournament_in_the_folder_is_refused(

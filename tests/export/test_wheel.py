@@ -1,7 +1,7 @@
 """The wheel, built from the source distribution and installed where no checkout is: `make test-wheel`.
 
 That takes a few minutes, and the package index: what a wheel is built with is installed for that build. Tests
-use the compiled code of the checkout, which has the same sources, but for one that begins with an empty cache.
+use the compiled code of the checkout, which has the same sources; one begins with an empty cache.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ def test_the_wheel_holds_the_package_only(built: Path) -> None:
 
 
 def test_the_wheel_for_all_platforms_plays(anywhere: Path, tmp_path: Path) -> None:
-    """It has to compile, and finds what the checkout has compiled: the snippets and a command of the README."""
+    """The snippets and a command of the README, with what the checkout has compiled of the same sources."""
     assert anywhere.name.endswith("-py3-none-any.whl")
     programs = programs_with(anywhere, tmp_path / "venv")
     for example, _ in examples_of(section_of("README.md")):
