@@ -127,7 +127,7 @@ def plays_like_parker(rules: AnyRules) -> bool:
 
     It is wherever points are counted, hands are played out when the draw pile is empty (always, or after an
     extension), and no hazard may start a battle pile. Other overrides make no difference (measured,
-    docs/agents/agents.md).
+    research/notes/champions.md).
     """
     may_be_extended = rules.extended_target > 0 and rules.play_out_after_extension == 1
     is_played_out = rules.when_pile_is_empty == PLAY_OUT or may_be_extended

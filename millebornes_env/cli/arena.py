@@ -132,10 +132,8 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
             play(tournament, folder, only, on_turn)
     except KeyboardInterrupt as stop:
         _print_if_played(tournament, args.anchor)
-        return print_error(
-            f"stopped; the results so far are in {folder}: give the same command again to continue",
-            exit_code_of(stop),
-        )
+        saved = f"the results so far are in {folder}" if _has_played(tournament) else "no results yet"
+        return print_error(f"stopped; {saved}: give the same command again to continue", exit_code_of(stop))
     except ArenaError:  # the folder is gone, but the results are in memory
         _print_if_played(tournament, args.anchor)
         raise
@@ -152,11 +150,15 @@ def _play(args: Args, tournament: Tournament, folder: Path) -> int:
         print(f"wrote {path}")
     for problem in no_pictures:
         warn(problem)
-    return 0
+    return 0 if _has_played(tournament) else print_error("nothing was played; the report says why")
+
+
+def _has_played(tournament: Tournament) -> bool:
+    return any(len(outcome.points) for outcome in tournament.outcomes.values())
 
 
 def _print_if_played(tournament: Tournament, anchor: str | None) -> None:
-    if any(len(outcome.points) for outcome in tournament.outcomes.values()):
+    if _has_played(tournament):
         _print(analyse_tournament(tournament, anchor), tournament)
 
 

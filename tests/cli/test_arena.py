@@ -183,6 +183,8 @@ def test_faults_are_listed_and_the_rest_is_rated(
     printed = capsys.readouterr().out
     assert "Not played: greedy - failing: failing raised ZeroDivisionError: no luck (in deal" in printed
     assert len(json.loads(Path("here/arena.json").read_text())["faults"]) == 2
+    assert main(["greedy", "failing", *QUICK]) == 2
+    assert "nothing was played; the report says why" in capsys.readouterr().err
 
 
 SMALL = """
