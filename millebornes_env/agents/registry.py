@@ -128,7 +128,8 @@ def load(spec: Spec, env: Any, seed: int = 0) -> Agent:
     games = getattr(env, "vector", env)  # an AEC environment is a vector environment of one game
     if isinstance(games, type) or not isinstance(games, TableSource):
         raise AgentError(
-            f"agents.load takes a vector or AEC environment of millebornes_env, not {shown(env)}"
+            f"agents.load takes the environment of a table, not {shown(env)}: give vector_env(...) or "
+            "millebornes_v0.env(...)"
         )
     return make(spec, Table.of(games), seed)
 

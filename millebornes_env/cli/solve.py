@@ -147,11 +147,12 @@ def _check(args: argparse.Namespace) -> None:
 def _judge_agents(args: argparse.Namespace, game: Solvable) -> None:
     from millebornes_env.solving.report import COSTLY, exploitability  # noqa: PLC0415 - needed only here
 
-    print(" | ".join(HEADINGS))
-    for agent in args.agents:
+    for number, agent in enumerate(args.agents):
         found = exploitability(
             agent, game, seed=args.seed or 0, threads=args.threads, on_progress=progress(agent)
         )
+        if number == 0:
+            print(" | ".join(HEADINGS))
         print(" | ".join(cells_of(found.judgement)), flush=True)
     if len(args.agents) == 1 and found.costly:
         print(COSTLY, *found.costly, sep="\n")

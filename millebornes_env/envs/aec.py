@@ -355,9 +355,8 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             CallError: before the first `reset`, or after `close`.
         """
         if self.render_mode is None:
-            gymnasium.logger.warn(
-                'render() needs render_mode="ansi" or "human" when the environment is made.'
-            )
+            modes = ", ".join(self.metadata["render_modes"])
+            gymnasium.logger.warn(f"render() needs a render_mode when the environment is made: {modes}.")
             return None
         self._check_reset()
         game, rules = self.vector.games.states[0], self.vector.rules_of()

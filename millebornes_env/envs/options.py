@@ -62,8 +62,9 @@ def autoreset_mode(mode: object) -> AutoresetMode:
     """
     if isinstance(mode, AutoresetMode):
         return mode
-    name = mode.upper() if isinstance(mode, str) else mode
-    return AutoresetMode[one_of("autoreset_mode", name, AutoresetMode.__members__)]
+    name = mode.lower() if isinstance(mode, str) else mode
+    known = [one.lower() for one in AutoresetMode.__members__]
+    return AutoresetMode[one_of("autoreset_mode", name, known).upper()]
 
 
 USUAL = "usual"

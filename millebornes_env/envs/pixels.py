@@ -44,7 +44,9 @@ def rgb_array(svg: str, width: int | None = None) -> npt.NDArray[np.uint8]:
     except ModuleNotFoundError as error:
         raise MissingExtraError.of('render_mode="rgb_array"', error, "pictures") from None
     with Image.open(io.BytesIO(data)) as image:
-        return np.asarray(image.convert("RGB"), np.uint8).copy()
+        page = Image.new("RGBA", image.size, "white")  # seen at the rounded corners
+        page.alpha_composite(image.convert("RGBA"))
+        return np.asarray(page.convert("RGB"), np.uint8).copy()
 
 
 def _fonts() -> list[str]:

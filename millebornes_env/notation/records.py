@@ -254,11 +254,16 @@ def read_record(
 def _parts_of(text: object) -> tuple[list[Line], list[tuple[int, str]]]:
     """Split a text into the lines of the position and the numbered lines after `plays:`."""
     numbered = text_lines(text, "a record")
+    if not numbered:
+        raise NotationError("the record is empty: it begins with a position, such as 'edition: parker'")
     starts = [index for index, (number, line) in enumerate(numbered) if _is_plays(number, line)]
     end = starts[0] if starts else len(numbered)
     before = [named_line(number, line) for number, line in numbered[:end]]
     for line in before:
         if line.name == RESULT:
+            for misspelt in before:
+                if not misspelt.words:
+                    raise misspelt.error(f"nothing follows the name; the line before the plays is '{PLAYS}:'")
             raise line.error(f"the result must follow the line '{PLAYS}:' and the plays")
     return before, numbered[end + 1 :]
 

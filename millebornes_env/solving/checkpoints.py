@@ -69,6 +69,8 @@ def read_checkpoint(
                 if not np.isfinite(values).all():
                     raise SolvingError(f"{path} is damaged: {name} has non-finite values")
                 array[:] = values
+    except SolvingError:
+        raise
     except (ValueError, KeyError) as error:
         raise SolvingError(f"{path} is not a checkpoint of a solver, or is damaged ({error})") from None
     return about

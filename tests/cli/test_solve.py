@@ -89,6 +89,7 @@ def test_a_run_that_was_killed_goes_on(
     assert "continuing after 7 iterations" in text
     other = complaint(capsys, "mini7", "--checkpoint", path)
     assert "is a checkpoint of 'mini7-v0+" in other
+    assert "is not a checkpoint" not in other
 
 
 def test_the_last_digits_of_a_value(

@@ -78,7 +78,7 @@ OF_VECTOR: list[tuple[dict[str, Any], type[ValueError], list[str]]] = [
     ({"num_envs": HUGE}, OptionError, ["num_envs is", "2,147,483,647 or less"]),
     ({"num_threads": 0}, OptionError, ["num_threads is", "1 or more"]),
     ({"num_threads": 1025}, OptionError, ["num_threads is", "1,024 or less"]),
-    ({"autoreset_mode": "same step"}, OptionError, ["autoreset_mode is", "'SAME_STEP'"]),
+    ({"autoreset_mode": "same step"}, OptionError, ["autoreset_mode is", "'same_step'"]),
 ]
 
 

@@ -86,6 +86,16 @@ def test_the_end_of_a_round_is_drawn() -> None:
     assert "The round is over: nobody won" in broken.render(mode="svg")
 
 
+@pytest.mark.parametrize(("name", "counts_points"), [("parker", True), ("dujardin", False)])
+def test_points_are_drawn_where_they_are_counted(name: str, counts_points: bool) -> None:
+    env = vector_env(1, name, seed=1, autoreset_mode="disabled")
+    env.reset()
+    while (chosen := env.sample_actions()).max() >= 0:
+        env.step(chosen)
+    for mode in ("svg", "ansi"):
+        assert (" points" in env.render(mode=mode)) == counts_points
+
+
 def test_render_modes_of_the_environments() -> None:
     for env in (
         millebornes_v0.env(render_mode="svg"),
@@ -109,6 +119,7 @@ def test_pixels() -> None:
     assert pixels.dtype == np.uint8
     assert pixels.shape[1:] == (1008, 3)
     assert pixels.std() > 30  # a picture, not a blank sheet
+    assert (pixels[0, 0] == 255).all()  # outside the rounded corner
 
 
 def test_notebooks_show_the_table() -> None:

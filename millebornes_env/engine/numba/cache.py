@@ -381,8 +381,8 @@ class _Announcer(numba_event.Listener):  # type: ignore[misc]
             "and not kept: no cache folder can be written" if folder is None else f"kept in {folder.parent}"
         )
         _print(
-            f"compiling {package}, up to {seconds} s on a fast core and {4 * seconds} s on a slow one; once "
-            f"for this version, {kept}",
+            f"compiling kernels of {package}, up to {seconds} s on a fast core and {4 * seconds} s on a slow "
+            f"one; each once for this version, {kept}",
             once=package,
         )
 

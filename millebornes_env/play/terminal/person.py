@@ -207,7 +207,8 @@ Type an action that is not in the list to see why it is not possible.
         """Explain why an answer is not a single action of the menu."""
         if meant:
             choices = " or ".join(repr(menu[action]) for action in meant[:_MOST_REASONS])
-            return f"{answer!r} may mean {choices}: type more of the name"
+            others = ", or others" if len(meant) > _MOST_REASONS else ""
+            return f"{answer!r} may mean {choices}{others}: type more of the name"
         tried = self._tried(answer, menu) if answer else []
         if not 0 < len(tried) <= _MOST_REASONS:
             what = "its number alone" if self._has_numbers(menu) else f"a number from 1 to {len(menu)}"

@@ -130,7 +130,8 @@ def _question(view: dict[str, Any]) -> str:
 
 
 def _drawn_side(view: dict[str, Any], side: dict[str, Any]) -> ET.Element:
-    points = f" · {side['score']} points" if view["round_number"] or view["over"] else ""
+    are_shown = view["counts_points"] and (view["round_number"] or view["over"])
+    points = f" · {side['score']} points" if are_shown else ""
     name, seats = f"Team {side['team']}", ", ".join(f"player_{seat}" for seat in side["seats"])
     name += f" ({seats.replace('player_', '') if points else seats})"
     return filled("side.svg", values_of_side(side, view["target"], name, points))

@@ -56,9 +56,10 @@ def _headline(state: State, rules: Rules) -> str:
 
 def _draw_team(state: State, rules: Rules, team: int) -> list[str]:
     km, moving = int(state.km[team]), plain(is_moving)(state, rules_record(rules), team)
+    has_points = rules.count_points and (state.round_number or state.phase == ROUND_OVER)
     return [
         f"team {team}  {road(km, int(state.target))} {km:4d} km  {'rolling' if moving else 'stopped'}"
-        + (f"  {int(state.score[team])} points" if state.round_number or state.phase == ROUND_OVER else ""),
+        + (f"  {int(state.score[team])} points" if has_points else ""),
         f"        battle: {_pile(int(state.battle[team])):13s} speed: {_pile(int(state.speed[team])):13s} "
         f"distance: {_distance(state, team)}",
         f"        safeties: {_safeties(state, team)}",

@@ -223,7 +223,7 @@ def test_what_is_compiled_is_said_once_before_it_begins(
     kernels = modules.imported()
     assert (kernels.multiplied(2), kernels.total((2, 3))) == (4, 5)
     told = capsys.readouterr().err
-    assert told.count("millebornes_env: compiling kernels_of_test, up to 5 s") == lines
+    assert told.count("millebornes_env: compiling kernels of kernels_of_test, up to 5 s") == lines
     assert told.count("\n") == lines
     monkeypatch.setattr(cache, "_printed", set())
     assert modules.played() == (4 * 2, True)
