@@ -259,9 +259,7 @@ def test_files_that_hold_something_else_are_refused(tmp_path: Path, write: Calla
     write(path)
     with pytest.raises(SolvingError, match=r"other.npz holds no policy") as policy:
         read_policy(path, Grower(solvable(SMALL)).whole())
-    with pytest.raises(
-        SolvingError, match=r"other.npz is not a checkpoint of a solver, or is damaged"
-    ) as run:
+    with pytest.raises(SolvingError, match=r"other.npz is not a checkpoint") as run:
         Solver(solvable(SMALL)).load(path)
     assert "unsafely" not in str(policy.value) + str(run.value)
 
