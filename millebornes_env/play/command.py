@@ -36,6 +36,7 @@ from millebornes_env.envs.table_spec import TableSpec
 from millebornes_env.envs.vector import VectorEnv
 from millebornes_env.errors import MilleBornesError, MissingExtraError, OptionError
 from millebornes_env.notation.position import game_of
+from millebornes_env.play.terminal.person import QUIT
 from millebornes_env.play.terminal.session import Session
 
 _STRONGEST = "champion"
@@ -105,7 +106,8 @@ def main(
         sink: text output; None: standard output.
 
     Returns:
-        The exit code: 0; 2 for invalid arguments or a closed input; 130 after Ctrl-C or `q`.
+        The exit code: 0, also after `q`; 2 for invalid arguments or a closed input; 130 after Ctrl-C or the
+            end of the input.
     """
     is_input_closed = source is None and sys.stdin is None
     return run_command(lambda: _command(arguments, source, sink, is_input_closed), prints=sink is None)
@@ -198,8 +200,8 @@ def _on_the_terminal(args: Args, table: TableSpec, source: TextIO | None, sink: 
         session.play()
     except Stopped:
         raise
-    except KeyboardInterrupt as stop:  # "q" or the end of the input, after a goodbye
-        return exit_code_of(stop)
+    except KeyboardInterrupt as stop:  # QUIT or the end of the input, after a goodbye
+        return 0 if stop.args == (QUIT,) else exit_code_of(stop)
     return 0
 
 

@@ -128,7 +128,7 @@ Type an action that is not in the list to see why it is not possible.
         """Return the next line, in lower case and without unneeded spaces.
 
         Raises:
-            KeyboardInterrupt: the person wants to stop, or the input has ended.
+            KeyboardInterrupt: the person wants to stop (its argument is `QUIT`), or the input has ended ("").
         """
         print("> ", end="", flush=True, file=self.sink or sys.stdout)
         line = (self.source or sys.stdin).readline()
@@ -136,7 +136,7 @@ Type an action that is not in the list to see why it is not possible.
         answer = _OTHER_WORDS.get(answer, answer)
         if not line or answer == QUIT:
             self.say("Goodbye.")
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(answer)
         return answer
 
     def say(self, text: str) -> None:

@@ -114,6 +114,8 @@ def test_a_beginning_of_several_names_is_asked_about() -> None:
     action, shown = asked(at_25(), "d\n2\n")
     assert action == STOP
     assert "'d' may mean 'discard 25 km' or 'discard Stop' or 'discard Roll': type more of the name" in shown
+    _, shown = asked(at_25().hand(0, "25", "50", "75", "stop", "roll"), "d\n1\n")
+    assert "or 'discard Stop', or others: type more of the name" in shown
 
 
 @pytest.mark.parametrize(

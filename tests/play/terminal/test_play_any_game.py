@@ -39,9 +39,9 @@ def played(*arguments: str, answers: str, exit_code: int = 0) -> str:
     return shown.getvalue()
 
 
-def race(answers: str, *arguments: str, exit_code: int = 130) -> str:
+def race(answers: str, *arguments: str) -> str:
     usual = ("--edition", "arc_en_ciel", "--players", "3", "--seed", "3", "--against", "random")
-    return played(*usual, *arguments, answers=answers, exit_code=exit_code)
+    return played(*usual, *arguments, answers=answers)
 
 
 def env_at(position: str) -> VectorEnv:
