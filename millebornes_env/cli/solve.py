@@ -15,7 +15,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -76,6 +76,7 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument(
         "agents",
         nargs="*",
+        default=[],  # else argparse names it, too, when the deck is missing
         metavar="AGENT",
         help="measure the exploitability of these agents, run folders or zip files of Stable-Baselines3, "
         "instead of solving the game; of a single one also the decisions that cost most",
@@ -145,15 +146,14 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _judge_agents(args: argparse.Namespace, game: Solvable) -> None:
-    from millebornes_env.solving.report import COSTLY, exploitability  # noqa: PLC0415 - needed only here
+    from millebornes_env.solving.as_policy import policy_of  # noqa: PLC0415 - needed only here
+    from millebornes_env.solving.report import COSTLY, exploitability  # noqa: PLC0415 - likewise
 
-    for number, agent in enumerate(args.agents):
-        found = exploitability(
-            agent, game, seed=args.seed or 0, threads=args.threads, on_progress=progress(agent)
-        )
-        if number == 0:
-            print(" | ".join(HEADINGS))
-        print(" | ".join(cells_of(found.judgement)), flush=True)
+    policies = [policy_of(agent, game, args.seed or 0) for agent in args.agents]
+    print(" | ".join(HEADINGS))
+    for agent, policy in zip(args.agents, policies, strict=True):
+        found = exploitability(policy, game, threads=args.threads, on_progress=progress(agent))
+        print(" | ".join(cells_of(replace(found.judgement, name=agent))), flush=True)
     if len(args.agents) == 1 and found.costly:
         print(COSTLY, *found.costly, sep="\n")
 

@@ -41,6 +41,7 @@ def test_the_value_of_the_game(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     assert f"wrote {path}" in text
     row = printed(capsys, SMALL, f"equilibrium:file={path}", "random").splitlines()
     assert row[0].startswith("policy | exploitability | of the payoff range")
+    assert row[2].startswith("random | ")
     assert float(row[1].split(" | ")[1]) < 0.1 < float(row[2].split(" | ")[1])
     _, exploited, _, value, first, second = row[2].split(" | ")
     assert (float(first) + float(second)) / 2 == pytest.approx(float(exploited), rel=1e-3)
@@ -88,8 +89,7 @@ def test_a_run_that_was_killed_goes_on(
     text = printed(capsys, SMALL, "--until", "0.001", "--checkpoint", path)
     assert "continuing after 7 iterations" in text
     other = complaint(capsys, "mini7", "--checkpoint", path)
-    assert "is a checkpoint of 'mini7-v0+" in other
-    assert "is not a checkpoint" not in other
+    assert other.startswith(f"error: {path} is a checkpoint of 'mini7-v0+")
 
 
 def test_the_last_digits_of_a_value(
@@ -210,6 +210,17 @@ def test_an_agent_that_raises_is_named(capsys: pytest.CaptureFixture[str], tmp_p
     error = complaint(capsys, SMALL, f"{path}:Failing")
     assert "raised RuntimeError" in error
     assert "no weights; correct the agent" in error
+
+
+def test_all_agents_are_loaded_before_the_heading(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["solve", SMALL, "random", "nobody"]) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_only_the_deck_is_required(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["solve"])
+    assert capsys.readouterr().err.endswith("required: deck\n")
 
 
 @each("arguments", [("random",), ("--count",)])
