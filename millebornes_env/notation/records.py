@@ -255,16 +255,17 @@ def _parts_of(text: object) -> tuple[list[Line], list[tuple[int, str]]]:
     """Split a text into the lines of the position and the numbered lines after `plays:`."""
     numbered = text_lines(text, "a record")
     if not numbered:
-        raise NotationError("the record is empty: it begins with a position, such as 'edition: parker'")
+        raise NotationError("the text is empty: a record begins with a line such as 'edition: parker'")
     starts = [index for index, (number, line) in enumerate(numbered) if _is_plays(number, line)]
     end = starts[0] if starts else len(numbered)
-    before = [named_line(number, line) for number, line in numbered[:end]]
-    for line in before:
+    before: list[Line] = []
+    for number, words in numbered[:end]:
+        line = named_line(number, words)
+        if line.name in ("seat", CHANCE, RESULT) and not starts and before and not before[-1].words:
+            raise before[-1].error(f"this line, before the plays and the result, must read '{PLAYS}:'")
         if line.name == RESULT:
-            for misspelt in before:
-                if not misspelt.words:
-                    raise misspelt.error(f"nothing follows the name; the line before the plays is '{PLAYS}:'")
             raise line.error(f"the result must follow the line '{PLAYS}:' and the plays")
+        before.append(line)
     return before, numbered[end + 1 :]
 
 

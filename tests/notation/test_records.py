@@ -141,6 +141,11 @@ def test_parts_in_the_wrong_place() -> None:
         read_record("# nothing\n")
     with pytest.raises(NotationError, match="each play needs its own line"):
         read_record(POSITION + "plays: seat 0: 25")
+    for name, end in (("play", ""), ("moves", "\nseat 0: 25\nresult: 0 0")):
+        with pytest.raises(NotationError, match=rf"line 6, '{name}: ': this line, .* must read 'plays:'"):
+            read_record(f"{POSITION}{name}:\nseat 1: 25{end}")
+    with pytest.raises(NotationError, match="the text is empty"):
+        read_record("# nothing\n")
     with pytest.raises(NotationError, match=r"line 4, 'hand 2: "):
         read_record("\n\n\nhand 2: roll\nplays:\nseat 0: 25")
     with pytest.raises(NotationError, match="a record is text; got None"):
