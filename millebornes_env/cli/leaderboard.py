@@ -151,6 +151,10 @@ def read_board(path: Path, threads: int = 2) -> Board:
         return _board_of(tomllib.loads(text), threads, "" if path == LIST else name or str(path))
     except ArenaError as error:
         raise ArenaError(f"{str(path)!r}: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ArenaError(
+            f"{str(path)!r} is not TOML: {error}; the project's own list is {str(LIST)!r}"
+        ) from None
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise ArenaError(f"{str(path)!r} is not a list of agents and tables: {error!r}") from None
 

@@ -258,7 +258,7 @@ def test_a_renamed_agent_can_be_the_anchor(anchor: str) -> None:
     [
         (('anchor = "holder"', 'anchor = "arnold"'), "the anchor 'arnold' is not among the agents"),
         (("deals = 30", ""), "is not a list of agents and tables: KeyError('deals')"),
-        (("agents =", "agents"), "is not a list of agents and tables"),
+        (("agents =", "agents"), "is not TOML: Expected '=' after a key"),
         (('"random"', '"rondom"'), "there is no agent 'rondom'"),
         (("guests", "guest"), "table 2: there is no entry 'guest': correct or remove it; there are edition"),
         (("seed = 3", "seed = 3\naivat = true"), "there is no entry 'aivat'"),
