@@ -128,8 +128,8 @@ def load(spec: Spec, env: Any, seed: int = 0) -> Agent:
     games = getattr(env, "vector", env)  # an AEC environment is a vector environment of one game
     if isinstance(games, type) or not isinstance(games, TableSource):
         raise AgentError(
-            f"agents.load takes the environment of a table, not {shown(env)}: give vector_env(...) or "
-            "millebornes_v0.env(...)"
+            f"agents.load takes an environment made by vector_env(...) or millebornes_v0.env(...), not "
+            f"{shown(env)}; gymnasium.make and make_vec take the name of an agent as opponent=..."
         )
     return make(spec, Table.of(games), seed)
 

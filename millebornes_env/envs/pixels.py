@@ -16,7 +16,7 @@ from millebornes_env.errors import MissingExtraError
 
 
 def png(svg: str, width: int | None = None) -> bytes:
-    """Return a picture as the bytes of a PNG file.
+    """Return a picture on white as the bytes of a PNG file.
 
     Args:
         svg: SVG document with literal colours: the theme "light" or "dark".
@@ -29,7 +29,7 @@ def png(svg: str, width: int | None = None) -> bytes:
         import resvg_py  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise MissingExtraError.of('render_mode="rgb_array"', error, "pictures") from None
-    return bytes(resvg_py.svg_to_bytes(svg_string=svg, width=width, font_dirs=_fonts()))
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, width=width, background="white", font_dirs=_fonts()))
 
 
 def rgb_array(svg: str, width: int | None = None) -> npt.NDArray[np.uint8]:
@@ -44,9 +44,7 @@ def rgb_array(svg: str, width: int | None = None) -> npt.NDArray[np.uint8]:
     except ModuleNotFoundError as error:
         raise MissingExtraError.of('render_mode="rgb_array"', error, "pictures") from None
     with Image.open(io.BytesIO(data)) as image:
-        page = Image.new("RGBA", image.size, "white")  # seen at the rounded corners
-        page.alpha_composite(image.convert("RGBA"))
-        return np.asarray(page.convert("RGB"), np.uint8).copy()
+        return np.asarray(image.convert("RGB"), np.uint8).copy()
 
 
 def _fonts() -> list[str]:

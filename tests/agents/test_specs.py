@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import pytest
 
 from millebornes_env import VectorEnv, agents, millebornes_v0, vector_env
@@ -158,6 +159,12 @@ class RandomOfItsOwn(agents.RandomAgent):
 def test_what_is_neither_name_nor_path_nor_agent_is_refused(env: VectorEnv, spec: Any) -> None:
     with pytest.raises(AgentError, match="is not an agent: expected the name of an agent, the path of a run"):
         load(spec, env)
+
+
+def test_an_environment_of_one_learner_is_refused() -> None:
+    given = gymnasium.make_vec("millebornes_env:millebornes/MilleBornes-v0")
+    with pytest.raises(AgentError, match=r"made by vector_env\(.*, not SingleAgentVectorEnv\(.*opponent="):
+        load("greedy", given)
 
 
 @pytest.mark.parametrize("seed", ["x", 1.5, None, -1, 2**64, True, float("nan")])
