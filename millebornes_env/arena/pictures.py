@@ -21,7 +21,7 @@ LONGEST_NAME: Final = 40
 
 _CELL: Final = (0.66, 0.52)  # inches, wide and high: room for "-1,234" over "± 123"
 _LABEL_SIZE: Final = 10.0  # points
-_SMALL: Final = 8.33
+_SMALL: Final = 8.33  # points, of the line below a heading
 _WORTH_CLIPPING: Final = 2 / 3  # colours are clipped only below this fraction of the greatest lead
 FEWEST_BOUNDED: Final = 2
 HEADING_HEIGHT: Final = 0.75  # inches
