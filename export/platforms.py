@@ -33,7 +33,7 @@ class Platform(NamedTuple):
     relocation: str = "pic"
 
 
-LINUX: Final = Platform("x86_64-unknown-linux-gnu", "x86-64")
+LINUX: Final = Platform("x86_64-unknown-linux-gnu", "x86-64-v2")
 LINUX_NAME: Final = "linux-x86_64"
 """The loader's name of this platform (`millebornes_env.engine.numba.machine_code`)."""
 LINUX_TAG: Final = "py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64"

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.engine.numba.compiling import rule
-from millebornes_env.engine.numba.simd import set_of_numbers, size_of
+from millebornes_env.engine.numba.simd import from_front, set_of_numbers, size_of
 
 Sets = npt.NDArray[np.int64]
 """int64[N, W], a set for each game; a row int64[W] is one set."""
@@ -54,6 +54,20 @@ def is_in_set(members: Sets, action: int) -> bool:
 
 
 @rule
+def are_in_sets(sets: Sets, actions: npt.NDArray[np.int64], first: int, last: int) -> bool:
+    """Return True if the actions (any ints) from `first` to `last` - 1 are in their sets, of one int each.
+
+    Without a branch, so the loop is vectorized.
+    """
+    wrong = 0
+    for game in range(first, last):
+        action = int(actions[from_front(game)])
+        is_in = int(sets[from_front(game), 0]) >> (action & 63) & 1
+        wrong |= (action >> 6) | (is_in ^ 1)  # the first part is 0 from 0 to 63
+    return wrong == 0
+
+
+@rule
 def size_of_set(members: Sets) -> int:
     """Return the number of actions in the set."""
     size = 0
@@ -69,8 +83,14 @@ def member_of_set(members: Sets, index: int) -> int:
     while index >= size_of(int(members[number])):
         index -= size_of(int(members[number]))
         number += 1
-    left, action = int(members[number]), number * SET_SIZE
-    for width in (32, 16, 8, 4, 2, 1):  # without a branch, which nobody could predict
+    return number * SET_SIZE + member_of(int(members[number]), index)
+
+
+@rule
+def member_of(left: int, index: int) -> int:
+    """Return the member of a set in one int, as `member_of_set`; without a branch, so a loop is vectorized."""
+    action = 0
+    for width in (32, 16, 8, 4, 2, 1):
         below = size_of(left & ((1 << width) - 1))
         is_above = int(index >= below)
         index -= below * is_above

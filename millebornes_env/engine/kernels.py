@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from millebornes_env.engine.action_sets import Sets, is_in_set, write_set_of_mask
+from millebornes_env.engine.action_sets import Sets, are_in_sets, is_in_set, write_set_of_mask
 from millebornes_env.engine.chance import MASK_32, random_below, random_word
 from millebornes_env.engine.numba.compiling import (
     call_at,
@@ -195,6 +195,8 @@ def first_illegal(
     last: int,
 ) -> int:
     """Return the first game from `first` to `last` - 1 whose action is impossible, or NO_GAME."""
+    if legal.shape[1] == 1 and are_in_sets(legal, actions, first, last):
+        return NO_GAME
     for game in range(first, last):
         action = int(actions[game])
         if action == SKIP or is_in_set(legal[game], action):

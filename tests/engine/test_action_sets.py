@@ -31,6 +31,11 @@ def member(members: Any, index: int) -> int:
     return action_sets.member_of_set(members, index)
 
 
+@kernel
+def are_in(sets: Any, actions: Any, first: int, last: int) -> bool:
+    return action_sets.are_in_sets(sets, actions, first, last)
+
+
 COMPILED = (write, is_in, size, member)
 NAMES = ("write_set_of_mask", "is_in_set", "size_of_set", "member_of_set")
 PLAIN = tuple(plain(getattr(action_sets, name)) for name in NAMES)
@@ -52,3 +57,18 @@ def test_a_set_holds_what_the_mask_holds(functions: Any, actions: int) -> None:
         assert [member(members, index) for index in range(len(wanted))] == wanted
         for action in (-(2**62), -1, *range(actions + 50), 2**62):
             assert is_in(members, action) == (action in wanted), action
+
+
+@pytest.mark.parametrize("are_in", [are_in, plain(action_sets.are_in_sets)], ids=["compiled", "plain"])
+def test_a_wrong_action_is_found_wherever_it_is(are_in: Any) -> None:
+    rng = np.random.default_rng(1)
+    sets = rng.integers(1, 1 << action_sets.SET_SIZE, (40, 1))
+    actions = np.array([PLAIN[3](row, int(rng.integers(PLAIN[2](row)))) for row in sets])
+    assert are_in(sets, actions, 0, 40)
+    for game in range(40):
+        for wrong in (-(2**63), -1, *range(70), 2**63 - 1):
+            changed = actions.copy()
+            changed[game] = wrong
+            for first, last in ((0, 40), (game, game + 1), (0, game), (game + 1, 40)):
+                is_right = not first <= game < last or PLAIN[1](sets[game], wrong)
+                assert are_in(sets, changed, first, last) == is_right, (game, wrong)
