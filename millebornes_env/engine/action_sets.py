@@ -88,7 +88,7 @@ def member_of_set(members: Sets, index: int) -> int:
 
 @rule
 def member_of(left: int, index: int) -> int:
-    """Return the member of a set in one int, as `member_of_set`; without a branch, so a loop is vectorized."""
+    """Return the member of a set in one int, as `member_of_set`, without a branch: loops are vectorized."""
     action = 0
     for width in (32, 16, 8, 4, 2, 1):
         below = size_of(left & ((1 << width) - 1))

@@ -135,14 +135,11 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self._agent_selection: str | None = None
         self._steps = 0
         self._was_reset = False
+        self._guard: Guard = self.vector._guard
 
     @property
     def _buffers(self) -> Buffers:
         return self.vector.games.buffers
-
-    @property
-    def _guard(self) -> Guard:
-        return self.vector._guard
 
     @property
     def agent_selection(self) -> str:
@@ -212,8 +209,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             self.render()
 
     def _agent_to_act(self) -> str:
-        agent: str = self.possible_agents[self._buffers.agent_selection[0]]
-        return agent
+        return self.possible_agents[self._buffers.agent_selection.item(0)]
 
     @alone
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
@@ -223,9 +219,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             CallError: before the first `reset`, after the last agent's episode, or after `close`.
             OptionError: `observe` is neither True nor False.
         """
-        self._check_reset()
-        self._check_agents()
-        agent = self.agent_selection
+        agent = self._acting_agent()
         # Tianshou's PettingZooEnv passes itself here.
         is_observed = observe is True or isinstance(observe, AECEnv) or flag("observe", observe)
         return (
@@ -272,9 +266,7 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
             ActionError: the id is out of range or not a whole number.
             CallError: before the first `reset`, after the last agent's episode, or after `close`.
         """
-        self._check_reset()
-        self._check_agents()
-        agent = self.agent_selection
+        agent = self._acting_agent()
         if self._is_over(agent):
             if action is not None:
                 raise ActionError(
@@ -285,13 +277,15 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         self._apply_action(action)
         self._cumulative_rewards[agent] = 0.0
         buffers = self._buffers
-        earned = buffers.rewards[0].tolist()
-        self.rewards = dict(zip(self.agents, earned, strict=True))
+        (earned,) = buffers.rewards.tolist()
         if any(earned):
+            self.rewards = dict(zip(self.agents, earned, strict=True))
             self._accumulate_rewards()
+        elif any(self.rewards.values()):
+            self.rewards = dict.fromkeys(self.agents, 0.0)
         self._agent_selection = self._agent_to_act()
         self._steps += 1
-        if buffers.terminations[0]:
+        if buffers.terminations.item(0):
             self._end()
         elif self._steps == self._max_cycles:
             self.truncations = dict.fromkeys(self.agents, True)
@@ -327,9 +321,13 @@ class raw_env(AECEnv):  # type: ignore[misc] # noqa: N801 - PettingZoo's name; i
         """Return True if the agent's episode has ended, or the agent has left."""
         return self.terminations.get(agent, True) or self.truncations[agent]
 
-    def _check_agents(self) -> None:
-        if not self.agents:
+    def _acting_agent(self) -> str:
+        """Return the agent to act; raise CallError if there is none."""
+        agent = self._agent_selection
+        if agent is None or not self.agents or self.vector.closed:
+            self._check_reset()
             raise CallError("the episode is over for all agents: call reset()")
+        return agent
 
     def _check_reset(self) -> None:
         if self.vector.closed or not self._was_reset:

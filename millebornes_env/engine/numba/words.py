@@ -198,17 +198,25 @@ def prepared(name: str, function: Function, arguments: tuple[Any, ...]) -> Calla
     for argument, place, parameter in zip(arguments, places, parameters, strict=False):
         write(argument, words, place, parameter)
 
-    def call_prepared(*numbers: int) -> Any:
-        if len(numbers) != missing:
-            raise TypeError(f"the kernel {name} takes {missing} more arguments, not {len(numbers)}")
-        if numbers:
-            write_numbers(words, offset, *numbers)
+    def run() -> Any:
         if call(address) != 0:
             raise RuntimeError(f"the kernel {name} failed; what it writes is unfinished")
         return words[0] if result_words == 1 else read_result(words)
 
-    vars(call_prepared)["arguments"] = arguments
-    return call_prepared
+    def run_with(*numbers: int) -> Any:
+        if len(numbers) != missing:
+            raise TypeError(f"the kernel {name} takes {missing} more arguments, not {len(numbers)}")
+        if numbers:
+            write_numbers(words, offset, *numbers)
+        return run()
+
+    def run_with_one(number: int) -> Any:  # twice as quick, and a step takes one
+        words[offset // 8] = number
+        return run()
+
+    prepared_call = run_with_one if missing == 1 else run_with
+    vars(prepared_call)["arguments"] = arguments
+    return prepared_call
 
 
 def write(argument: Any, words: array[int], place: int, parameter: list[Any]) -> int:
