@@ -82,7 +82,7 @@ def checked_output(name: str, array: object, expected: npt.NDArray[Any]) -> npt.
         and array.dtype == expected.dtype
         and array.flags.carray
     ):
-        return array.view(np.ndarray)
+        return array if type(array) is np.ndarray else array.view(np.ndarray)
     raise OptionError(
         f"{name} must be writeable, aligned, C-contiguous {expected.dtype}{list(expected.shape)}; got "
         f"{_describe_array(array)}"
@@ -115,7 +115,7 @@ def checked_buffers(buffers: object, expected: Buffers) -> Buffers:
             f"buffers is {shown(buffers)}; it must be Buffers, as engine.batch.new_buffers returns"
         )
     result = Buffers._make(
-        checked_output(f"the buffer {name}", getattr(buffers, name), getattr(expected, name))
+        checked_output(f"the buffer {name}", getattr(buffers, name), getattr(expected, name)).view()
         for name in Buffers._fields
     )
     for index, name in enumerate(Buffers._fields):
