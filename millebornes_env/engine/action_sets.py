@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.engine.numba.compiling import rule
-from millebornes_env.engine.numba.simd import from_front, set_of_numbers, size_of
+from millebornes_env.engine.numba.simd import set_of_numbers, size_of
 
 Sets = npt.NDArray[np.int64]
 """int64[N, W], a set for each game; a row int64[W] is one set."""
@@ -61,8 +61,8 @@ def are_in_sets(sets: Sets, actions: npt.NDArray[np.int64], first: int, last: in
     """
     wrong = 0
     for game in range(first, last):
-        action = int(actions[from_front(game)])
-        is_in = int(sets[from_front(game), 0]) >> (action & 63) & 1
+        action = int(actions[game])
+        is_in = int(sets[game, 0]) >> (action & 63) & 1
         wrong |= (action >> 6) | (is_in ^ 1)  # the first part is 0 from 0 to 63
     return wrong == 0
 

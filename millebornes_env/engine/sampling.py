@@ -9,7 +9,7 @@ from millebornes_env.engine.action_sets import member_of, member_of_set, size_of
 from millebornes_env.engine.chance import random_below, random_word
 from millebornes_env.engine.kernels import SKIP
 from millebornes_env.engine.numba.compiling import kernel, parallel_kernel, prange
-from millebornes_env.engine.numba.simd import from_front, size_of
+from millebornes_env.engine.numba.simd import size_of
 
 
 @kernel
@@ -38,10 +38,10 @@ def sample_range(
     key_of_call = random_word(key_1, key_0, call)
     if legal.shape[1] == 1:  # several games at once: the compiler vectorizes this loop
         for game in range(first, last):
-            only = int(legal[from_front(game), 0])
+            only = int(legal[game, 0])
             count = size_of(only)
             action = member_of(only, random_below(key_0, key_of_call, game, count))
-            actions[from_front(game)] = action if count > 0 else SKIP
+            actions[game] = action if count > 0 else SKIP
         return
     for game in range(first, last):
         count, action = size_of_set(legal[game]), SKIP

@@ -14,7 +14,7 @@ from millebornes_env.games.millebornes.state import PLAY, ROUND_OVER
 from millebornes_env.testing.audited_play import new_play, play_kernels
 from millebornes_env.testing.millebornes import random_play, step_laws
 from tests.each import each
-from tests.laws.test_audit_laws import NONE, State, record, table_of, walk
+from tests.laws.test_audit_laws import State, record, table_of, walk
 
 begin, play_on, judge_decision, _, judge_step, judge_redeal, judge_engine = play_kernels(random_play)
 
@@ -109,7 +109,7 @@ def test_every_law_of_a_decision_can_be_broken() -> None:
     play, table = new_table()
     judge_decision(play.states[0], table, play.mask, play.row, play.high)
     play.states["hidden"][0, 0] += 1
-    play.states["deck"][0] = NONE
+    play.states["deck"][0] = 0  # all that is to come is the same
     assert judge_redeal(play, table, 0) in (step_laws.HIDDEN_CARDS_SHOW, step_laws.REDEAL_IS_NO_GAME)
     play.states["phase"][1] = ROUND_OVER  # nothing can be done
     assert judge_decision(play.states[1], table, play.mask, play.row, play.high) == step_laws.NOTHING_LEGAL

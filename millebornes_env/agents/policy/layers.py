@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from millebornes_env.engine.numba.compiling import float32_at, float_rule, rule, stack_array
-from millebornes_env.engine.numba.simd import from_front, lowest_in, set_of_numbers
+from millebornes_env.engine.numba.simd import lowest_in, set_of_numbers
 
 Int8Array = npt.NDArray[np.int8]
 Int32Array = npt.NDArray[np.int32]
@@ -53,13 +53,13 @@ def gather_active(
         result = set_of_numbers(numbers, first, UNIT_BLOCK)
         while result != 0:
             index = first + lowest_in(result)
-            indices[from_front(count)] = index
-            values[from_front(count)] = numbers[from_front(index)]
+            indices[count] = index
+            values[count] = numbers[index]
             count += 1
             result &= result - 1
     for more in range(INPUT_BLOCK):
-        indices[from_front(count + more)] = 0
-        values[from_front(count + more)] = _ZERO
+        indices[count + more] = 0
+        values[count + more] = _ZERO
     return (count + INPUT_BLOCK - 1) & -INPUT_BLOCK
 
 
@@ -86,18 +86,18 @@ def sparse_affine(
         for unit in range(UNIT_BLOCK):
             sums[unit] = bias[unit]
         for at in range(0, count, INPUT_BLOCK):
-            first = float32_at(row_at(rows, width, int(indices[from_front(at)])), UNIT_BLOCK)
-            second = float32_at(row_at(rows, width, int(indices[from_front(at + 1)])), UNIT_BLOCK)
-            third = float32_at(row_at(rows, width, int(indices[from_front(at + 2)])), UNIT_BLOCK)
-            fourth = float32_at(row_at(rows, width, int(indices[from_front(at + 3)])), UNIT_BLOCK)
-            one, two = values[from_front(at)], values[from_front(at + 1)]
-            three, four = values[from_front(at + 2)], values[from_front(at + 3)]
+            first = float32_at(row_at(rows, width, int(indices[at])), UNIT_BLOCK)
+            second = float32_at(row_at(rows, width, int(indices[at + 1])), UNIT_BLOCK)
+            third = float32_at(row_at(rows, width, int(indices[at + 2])), UNIT_BLOCK)
+            fourth = float32_at(row_at(rows, width, int(indices[at + 3])), UNIT_BLOCK)
+            one, two = values[at], values[at + 1]
+            three, four = values[at + 2], values[at + 3]
             for unit in range(UNIT_BLOCK):
                 sums[unit] += (
                     one * first[unit] + two * second[unit] + three * third[unit] + four * fourth[unit]
                 )
         for unit in range(UNIT_BLOCK):
-            units[from_front(start + unit)] = sums[unit]
+            units[start + unit] = sums[unit]
 
 
 @float_rule

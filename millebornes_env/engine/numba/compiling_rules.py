@@ -12,12 +12,16 @@ from __future__ import annotations
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba.core import codegen, compiler, config, typed_passes, types
+from numba.core import codegen, compiler, config, ir, typed_passes, types
 from numba.core.compiler_lock import require_global_compiler_lock
 from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.ir_utils import find_build_sequence, find_const, guard
 from numba.core.registry import CPUDispatcher
+from numba.core.typing import signature
 
 from millebornes_env.engine.numba.cache import SourcesCache, SourcesCacheImpl
+
+_types: Any = types  # it has hardly any type hints
 
 
 class _WithoutEnvironments:
@@ -146,13 +150,57 @@ class _ChooseLibrary(FunctionPass):  # type: ignore[misc]
         return False
 
 
+def _counted_from_front(code: Any, index: Any, kind: Any) -> Any:
+    """Return the type of an index, or of a tuple of indices: unsigned, unless it is a negative constant.
+
+    Args:
+        code: intermediate code of Numba.
+        index: variable of the index.
+        kind: its type.
+    """
+    if isinstance(kind, _types.BaseTuple):
+        indices, _ = guard(find_build_sequence, code, index) or ([None] * len(kind), "")
+        pairs = zip(indices, kind, strict=True)
+        return _types.Tuple([_counted_from_front(code, one, its_kind) for one, its_kind in pairs])
+    constant = guard(find_const, code, index) if index is not None else None
+    is_signed = isinstance(kind, _types.Integer) and kind.signed and (constant is None or constant >= 0)
+    return _types.uint64 if is_signed else kind
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)  # of the code: only the types of calls change
+class _CountFromFront(FunctionPass):  # type: ignore[misc]
+    """Makes indices of arrays unsigned: Numba then omits the test whether they count from the end.
+
+    A constant may still be negative. With `NUMBA_BOUNDSCHECK=1` any other negative index is an error.
+    """
+
+    _name = "count_from_front"
+
+    def __init__(self) -> None:
+        FunctionPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        calls = state.calltypes
+        for block in state.func_ir.blocks.values():
+            for statement in block.body:
+                value = statement.value if isinstance(statement, ir.Assign) else statement
+                if isinstance(value, ir.SetItem) or (isinstance(value, ir.Expr) and value.op == "getitem"):
+                    array, kind, *others = calls[value].args
+                    if isinstance(array, types.Array):
+                        unsigned = _counted_from_front(state.func_ir, value.index, kind)
+                        result = calls.pop(value).return_type  # an entry cannot be overwritten
+                        calls[value] = signature(result, array, unsigned, *others)
+        return False
+
+
 class Compiler(compiler.CompilerBase):  # type: ignore[misc]
     """Numba's compiler with the libraries above."""
 
     def define_pipelines(self) -> list[Any]:
-        """Return Numba's passes, with `_ChooseLibrary` after type inference."""
+        """Return Numba's passes and ours."""
         passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(_ChooseLibrary, typed_passes.NopythonTypeInference)
+        passes.add_pass_after(_CountFromFront, typed_passes.NoPythonSupportedFeatureValidation)
         passes.finalize()
         return [passes]
 

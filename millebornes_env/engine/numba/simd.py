@@ -152,11 +152,6 @@ def _compile_size(typing: Any, members: Any) -> Any:
     )
 
 
-def _compile_from_front(typing: Any, index: Any) -> Any:
-    """Return types and code of `from_front`."""
-    return types.uint64(types.int64), lambda context, builder, signature, arguments: arguments[0]
-
-
 def _compile_prefetch(typing: Any, rows: Any, index: Any) -> Any:
     """Return types and code of `prefetch`."""
     size = rows.dtype.size if isinstance(rows.dtype, types.Record) else 2 * _CACHE_LINE
@@ -203,10 +198,6 @@ def _plain_size(members: int) -> int:
     return members.bit_count()
 
 
-def _plain_from_front(index: int) -> int:
-    return index
-
-
 def _simd(compile_it: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
     if not IS_COMPILED:
         return plain
@@ -235,12 +226,6 @@ lowest_in: Callable[[int], int] = _simd(_compile_lowest, _plain_lowest)
 
 size_of: Callable[[int], int] = _simd(_compile_size, _plain_size)
 """`size_of(members)`: the number of bits that are 1."""
-
-from_front: Callable[[int], int] = _simd(_compile_from_front, _plain_from_front)
-"""`from_front(index)`: an index known to be nonnegative, so that the compiler omits the check.
-
-The result is unsigned: use it only as an index, not in arithmetic.
-"""
 
 prefetch: Callable[[npt.NDArray[Any], int], None] = _simd(_compile_prefetch, lambda rows, index: None)
 """`prefetch(rows, index)`: let the processor fetch a record, or the first 128 bytes of a row of numbers.

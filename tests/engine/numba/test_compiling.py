@@ -14,6 +14,7 @@ from numba.core.event import Listener, install_listener
 
 from millebornes_env._util.signals import Stopped, Stops
 from millebornes_env.engine.numba.compiling import (
+    IS_BOUNDS_CHECKED,
     IS_COMPILED,
     float32_at,
     float_kernel,
@@ -151,6 +152,32 @@ def test_a_plain_rule_is_not_compiled_and_nor_is_what_it_calls() -> None:
         assert "_called" not in vars(first_of) | vars(first_doubled)
         assert first_doubled(np.full(3, 7)) == 14
         assert "_called" in vars(first_doubled)
+
+
+@kernel
+def raise_entry(numbers: Any, table: Any, row: int, index: int) -> int:
+    table[row, index] += 1
+    return int(numbers[index])
+
+
+@kernel
+def last_entries(numbers: Any, table: Any, row: int) -> tuple[int, int]:
+    return int(numbers[-1]), int(table[row, -1])
+
+
+@compiled_only
+def test_an_index_counts_from_the_end_only_if_it_is_a_constant() -> None:
+    """A rule has none that does, and testing for it would take a tenth of the time of a step."""
+    numbers = np.arange(10, 20)
+    part = numbers[3:6]
+    table = part.reshape(1, 3)
+    assert raise_entry(part, table, 0, 1) == numbers[4] == 15
+    assert last_entries(part, table, 0) == (15, 15)
+    if IS_BOUNDS_CHECKED:
+        with pytest.raises(IndexError):
+            raise_entry(part, table, 0, -1)
+    else:
+        assert raise_entry(part, table, 0, -1) == numbers[2] == 13
 
 
 def test_numbers_are_read_at_their_address() -> None:
