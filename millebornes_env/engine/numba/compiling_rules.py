@@ -163,8 +163,8 @@ def _counted_from_front(code: Any, index: Any, kind: Any) -> Any:
         pairs = zip(indices, kind, strict=True)
         return _types.Tuple([_counted_from_front(code, one, its_kind) for one, its_kind in pairs])
     constant = guard(find_const, code, index) if index is not None else None
-    is_signed = isinstance(kind, _types.Integer) and kind.signed and (constant is None or constant >= 0)
-    return _types.uint64 if is_signed else kind
+    is_signed = isinstance(kind, _types.Integer) and kind.signed
+    return _types.uint64 if is_signed and (constant is None or constant >= 0) else kind
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)  # of the code: only the types of calls change
