@@ -89,11 +89,8 @@ def play(
         AgentFaultError: an agent raised, or chose an illegal action; the message says when.
         ValueError: there is no such table or agent; the message says which.
     """
-    _check_types(agents, config, deals)
+    lineup = _checked_lineup(agents, config, deals, lineup, batch_size)
     teams = config.rules.teams
-    if lineup is None:
-        lineup = tuple(min(role, len(agents) - 1) for role in range(max(teams, len(agents))))
-    _check(agents, lineup, teams, batch_size)
     if isinstance(config.sheets, Split):
         return _play_sheets(agents, config, config.sheets, (first_deal, deals), lineup, on_progress)
     roles = [
@@ -141,19 +138,20 @@ def _play_sheets(
     return Outcome.joined(outcomes)
 
 
-def _check_types(agents: object, config: object, deals: object) -> None:
-    """Raise an ArenaError for arguments of `play` of another type."""
+def _checked_lineup(
+    agents: Sequence[Spec], config: MatchConfig, deals: int, lineup: Lineup | None, batch_size: int | None
+) -> Lineup:
+    """Return the lineup, by default all agents in order; raise an ArenaError for arguments that are wrong."""
     if isinstance(agents, str):
         raise ArenaError(f"agents is {shown(agents)}; give a list: [{shown(agents)}]")
     if not isinstance(config, MatchConfig):
         raise ArenaError(f"config is {shown(config)}; give a MatchConfig, such as MatchConfig('parker')")
     at_least_one("deals", deals, MOST_STEPS, ArenaError)
-
-
-def _check(agents: Sequence[Spec], lineup: Lineup, teams: int, batch_size: int | None) -> None:
-    """Raise an ArenaError for agents or batches that do not fit the table."""
     if not agents:
         raise ArenaError("there are no agents: give one or more")
+    teams = config.rules.teams
+    if lineup is None:
+        lineup = tuple(min(role, len(agents) - 1) for role in range(max(teams, len(agents))))
     if len(lineup) != teams or not all(0 <= agent < len(agents) for agent in lineup):
         raise ArenaError(
             f"the lineup {lineup} of {len(agents)} agents does not fit the table: it must hold the number "
@@ -161,6 +159,7 @@ def _check(agents: Sequence[Spec], lineup: Lineup, teams: int, batch_size: int |
         )
     if batch_size is not None and batch_size < teams:
         raise ArenaError(f"batch_size is {batch_size}; it must be {teams} (the teams) or more")
+    return lineup
 
 
 def play_batch(

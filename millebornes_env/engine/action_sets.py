@@ -88,7 +88,10 @@ def member_of_set(members: Sets, index: int) -> int:
 
 @rule
 def member_of(left: int, index: int) -> int:
-    """Return the member of a set in one int, as `member_of_set`, without a branch: loops are vectorized."""
+    """Return the member with `index` smaller ones of the set in one int, as `member_of_set`.
+
+    Without a branch, so a loop over it is vectorized.
+    """
     action = 0
     for width in (32, 16, 8, 4, 2, 1):
         below = size_of(left & ((1 << width) - 1))

@@ -188,10 +188,9 @@ def validate_cards(row: Int8Array, starts: Starts, rules: RulesRecord) -> int:
         face_down = int(row[starts.draw_pile]) + sum_of(row, starts.hand_counts + 1, rules.players - 1)
         if sum_of(row, starts.unseen, NUM_CARD_TYPES) != face_down:
             return BAD_UNSEEN
-    unseen = starts.unseen if starts.unseen != NOT_SHOWN else 0
-    is_shown = int(starts.unseen != NOT_SHOWN)
+    unseen, is_shown = max(starts.unseen, 0), int(starts.unseen != NOT_SHOWN)
     too_many = 0
-    for card in range(NUM_CARD_TYPES):
+    for card in range(NUM_CARD_TYPES):  # without a branch, so that it is vectorized
         copies = int(row[starts.hand + card]) + int(row[starts.discard_pile + card])
         copies += is_shown * int(row[unseen + card])
         too_many |= int(copies > int(rules.deck[card]))

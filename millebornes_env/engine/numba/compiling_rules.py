@@ -5,6 +5,8 @@ for Python and one for C), though the machine code of an inlined function never 
 the compile time. Here a rule is only translated to intermediate code; the kernels that use it link it in and
 optimise the whole once. A rule that is called from Python is compiled separately at its first call
 (`engine.numba.compiling._Rule`).
+
+Also a pass that saves the test of each index for its sign (`_CountFromFront`).
 """
 
 from __future__ import annotations
@@ -169,7 +171,7 @@ def _counted_from_front(code: Any, index: Any, kind: Any) -> Any:
 
 @register_pass(mutates_CFG=False, analysis_only=True)  # of the code: only the types of calls change
 class _CountFromFront(FunctionPass):  # type: ignore[misc]
-    """Makes indices of arrays unsigned: Numba then omits the test whether they count from the end.
+    """Makes indices of arrays unsigned, so that Numba does not test whether they count from the end.
 
     A constant may still be negative. With `NUMBA_BOUNDSCHECK=1` any other negative index is an error.
     """
